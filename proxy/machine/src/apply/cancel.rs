@@ -1,0 +1,43 @@
+//! Cancelling: a wish that the handler sees as a signal. What has not begun ends at once.
+
+use super::Turn;
+use crate::command::{Refusal, Reply};
+use crate::id::InvocationId;
+use crate::kv::Fault;
+use crate::model::*;
+use holdfast_wire::message::CANCEL_SIGNAL_INDEX;
+
+pub(super) const ABORTED: u32 = 409;
+
+impl Turn<'_, '_> {
+    pub(super) fn cancel(&mut self, id: InvocationId) -> Result<Reply, Fault> {
+        let Some(mut record) = self.record(id)? else {
+            return Ok(Reply::Unknown);
+        };
+        match record.status {
+            Status::Completed { .. } => Ok(Reply::Refused(Refusal::AlreadyCompleted)),
+            Status::Scheduled { .. } | Status::Inboxed { .. } => {
+                self.complete_unstarted(id, record, aborted("canceled"))?;
+                Ok(Reply::Done)
+            }
+            Status::Running
+            | Status::BackingOff { .. }
+            | Status::Suspended { .. }
+            | Status::Paused => {
+                let cancel = SignalName::Index(CANCEL_SIGNAL_INDEX);
+                self.append_signal(id, &mut record, cancel, SignalValue::Void)?;
+                record.pause_wanted = false; // It has to run to see the wish.
+                if record.status == Status::Paused {
+                    self.start_fresh(id, &mut record);
+                }
+                self.wake(id, &mut record)?;
+                self.store(id, &mut record);
+                Ok(Reply::Appended)
+            }
+        }
+    }
+}
+
+pub(super) fn aborted(message: &str) -> Outcome {
+    Outcome::Failure(Failure { code: ABORTED, message: message.into(), ..Failure::default() })
+}

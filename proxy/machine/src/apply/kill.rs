@@ -1,0 +1,38 @@
+//! Killing: an invocation ends now, whatever it is doing, and all that it called with it.
+
+use super::Turn;
+use super::cancel::aborted;
+use crate::command::{Refusal, Reply};
+use crate::effect::Effect;
+use crate::id::InvocationId;
+use crate::kv::Fault;
+use crate::model::Status;
+use crate::tables::message::Message;
+
+impl Turn<'_, '_> {
+    pub(super) fn kill(&mut self, id: InvocationId) -> Result<Reply, Fault> {
+        let Some(record) = self.record(id)? else {
+            return Ok(Reply::Unknown);
+        };
+        let killed = aborted("killed");
+        match record.status {
+            Status::Completed { .. } => return Ok(Reply::Refused(Refusal::AlreadyCompleted)),
+            Status::Scheduled { .. } | Status::Inboxed { .. } => {
+                self.complete_unstarted(id, record, killed)?;
+                return Ok(Reply::Done);
+            }
+            Status::Running => {
+                let attempt = record.attempt;
+                self.effects.push(Effect::Abort { invocation: id, attempt });
+            }
+            Status::BackingOff { .. } | Status::Suspended { .. } | Status::Paused => {}
+        }
+        if record.journal.calls > 0 {
+            for invocation in self.callees(id)? {
+                self.send(Message::Kill { invocation })?;
+            }
+        }
+        self.complete(id, record, killed)?;
+        Ok(Reply::Done)
+    }
+}

@@ -1,0 +1,150 @@
+//! Decides. One command in, writes and effects out; the branching is here, the leaves are in the
+//! files beside. Same rows, time and command: same writes and effects. Never waits, never reads a
+//! clock, never draws chance, and never relies on an effect having been carried out.
+
+mod call;
+mod cancel;
+mod complete;
+mod inbox;
+mod invoke;
+mod journal;
+mod kill;
+mod notify;
+mod outbox;
+mod pause;
+mod promise;
+mod purge;
+mod restart;
+mod run;
+mod said;
+mod signal;
+mod state;
+mod suspend;
+#[cfg(test)]
+pub(crate) mod tests;
+mod timer;
+
+use crate::command::{Command, Reply};
+use crate::effect::Effect;
+use crate::id::{InvocationId, PartitionId, Partitions};
+use crate::kv::{Fault, Txn};
+use crate::tables::invocation::{self, Record};
+use crate::tables::message::Message;
+use crate::time::Timestamp;
+use std::collections::VecDeque;
+
+pub use state::version as state_version;
+
+/// Which partition decides, among how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Here {
+    pub partition: PartitionId,
+    pub partitions: Partitions,
+}
+
+/// Decides one command.
+///
+/// Effects come in the order in which they are to be released. A command of a door gives exactly
+/// one `Effect::Reply`; others give none.
+///
+/// # Errors
+/// If the store cannot be read or holds what this program cannot have written. What `txn` has
+/// collected by then is void.
+pub fn apply(
+    txn: &mut Txn<'_>,
+    here: Here,
+    now: Timestamp,
+    command: Command,
+) -> Result<Vec<Effect>, Fault> {
+    let mut turn = Turn { txn, here, now, effects: vec![], local: VecDeque::new() };
+    turn.decide(command)?;
+    turn.settle()?;
+    Ok(turn.effects)
+}
+
+/// One command being decided.
+struct Turn<'t, 'k> {
+    txn: &'t mut Txn<'k>,
+    here: Here,
+    now: Timestamp,
+    effects: Vec<Effect>,
+    /// Messages for this partition, to be taken in the same command.
+    local: VecDeque<Message>,
+}
+
+impl Turn<'_, '_> {
+    fn decide(&mut self, command: Command) -> Result<(), Fault> {
+        match command {
+            Command::Invoke(new) => self.invoke(*new),
+            Command::Attach { invocation } | Command::Output { invocation } => {
+                self.tell_outcome(invocation)
+            }
+            Command::Signal { invocation, signal, value } => {
+                let reply = self.signal(invocation, signal, value)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::Cancel { invocation } => {
+                let reply = self.cancel(invocation)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::Kill { invocation } => {
+                let reply = self.kill(invocation)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::Pause { invocation } => self.pause(invocation),
+            Command::Resume { invocation, pin } => self.resume(invocation, pin),
+            Command::Purge { invocation } => self.purge(invocation),
+            Command::PurgeJournal { invocation } => self.purge_journal(invocation),
+            Command::RestartAsNew { invocation, new, from, pin } => {
+                let reply = self.restart_as_new(invocation, new, from, pin)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::PatchState { service, key, version, state } => {
+                self.patch_state(&service, &key, version, state)
+            }
+            Command::Attempt(said) => self.attempt_said(*said),
+            Command::TimerDue { key } => self.timer_due(&key),
+            Command::Deliver { from, sequence, message } => self.deliver(from, sequence, message),
+            Command::Delivered { to, sequence } => self.delivered(to, sequence),
+        }
+    }
+
+    /// Takes the messages to this partition, and those they lead to. A queue and no recursion: a
+    /// tree of calls can be deep.
+    fn settle(&mut self) -> Result<(), Fault> {
+        while let Some(message) = self.local.pop_front() {
+            self.receive(message)?;
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, message: Message) -> Result<(), Fault> {
+        match message {
+            Message::Invoke { new, sink } => self.called(*new, sink),
+            Message::Respond { sink, outcome } => self.respond(sink, outcome),
+            Message::Signal { invocation, signal, value } => {
+                self.signal(invocation, signal, value).map(drop)
+            }
+            Message::Kill { invocation } => self.kill(invocation).map(drop),
+            Message::Attach { invocation, sink } => self.attach(invocation, sink),
+        }
+    }
+
+    fn reply(&mut self, reply: Reply) {
+        self.effects.push(Effect::Reply(reply));
+    }
+
+    fn record(&self, id: InvocationId) -> Result<Option<Record>, Fault> {
+        invocation::get(self.txn, self.here.partition, id)
+    }
+
+    /// Writes the row back, as changed now.
+    fn store(&mut self, id: InvocationId, record: &mut Record) {
+        record.times.modified = self.now;
+        invocation::put(self.txn, self.here.partition, id, record);
+    }
+}

@@ -1,0 +1,54 @@
+//! An attempt ends because it has to wait, and an invocation that waits is woken.
+
+use super::Turn;
+use crate::awaiting::{self, Verdict};
+use crate::id::InvocationId;
+use crate::kv::Fault;
+use crate::model::{Awaiting, Status};
+use crate::tables::invocation::Record;
+use crate::tables::notified;
+
+impl Turn<'_, '_> {
+    /// The attempt under way waits. Does not store the row.
+    ///
+    /// If what it waits for is there already, the next attempt starts at once: the two have
+    /// crossed. Not so where nothing was appended since the attempt began: it was sent all there
+    /// is and waits nevertheless (for the *next* signal of a name, say), and another attempt would
+    /// do the same again.
+    pub(super) fn suspended(
+        &mut self,
+        id: InvocationId,
+        record: &mut Record,
+        awaiting: Awaiting,
+    ) -> Result<(), Fault> {
+        let awaiting = awaiting::bounded(awaiting);
+        let crossed = record.journal.length > record.journal.replayed;
+        if crossed && self.is_over(id, &awaiting)? {
+            self.start_fresh(id, record);
+            return Ok(());
+        }
+        self.leave(id, record);
+        record.status = Status::Suspended { awaiting };
+        record.retries = Default::default();
+        Ok(())
+    }
+
+    /// Starts the next attempt of a suspended invocation if its wait is over. Does not store the
+    /// row.
+    pub(super) fn wake(&mut self, id: InvocationId, record: &mut Record) -> Result<(), Fault> {
+        if let Status::Suspended { awaiting } = &record.status
+            && self.is_over(id, awaiting)?
+        {
+            self.start_fresh(id, record);
+        }
+        Ok(())
+    }
+
+    fn is_over(&self, id: InvocationId, awaiting: &Awaiting) -> Result<bool, Fault> {
+        let verdict = awaiting::evaluate(awaiting, &mut |leaf| {
+            let notified = notified::get(self.txn, self.here.partition, id, &leaf)?;
+            Ok::<_, Fault>(notified.map(|notified| notified.failed))
+        })?;
+        Ok(verdict != Verdict::Pending)
+    }
+}

@@ -1,0 +1,34 @@
+//! The machine by its transcripts: commands in, effects and rows out, as text. See `script` for
+//! the words.
+
+mod calls;
+mod cancel;
+mod cost;
+mod faults;
+mod journal;
+mod objects;
+mod partitions;
+mod pause;
+mod retention;
+mod retries;
+pub(crate) mod script;
+mod show;
+mod signals;
+mod simulation;
+mod statements;
+mod suspension;
+mod words;
+mod workflows;
+
+use expect_test::Expect;
+
+/// Runs a script on one partition and compares what it prints.
+#[track_caller]
+fn check(script: &str, expected: Expect) {
+    check_on(1, script, expected);
+}
+
+#[track_caller]
+fn check_on(partitions: u16, script: &str, expected: Expect) {
+    expected.assert_eq(&script::run(partitions, script));
+}

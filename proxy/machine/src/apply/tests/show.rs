@@ -1,0 +1,274 @@
+//! Effects and rows as text.
+
+use super::script::Names;
+use crate::command::Reply;
+use crate::effect::Effect;
+use crate::id::{InvocationId, PartitionId};
+use crate::kv::{Kv, MemoryKv};
+use crate::model::*;
+use crate::tables::message::Message;
+use crate::tables::notified::NotificationId;
+use crate::tables::timer::Timer;
+use crate::tables::*;
+use bytes::Bytes;
+use holdfast_wire::message::pb;
+use holdfast_wire::message::pb::notification::{Id, Result as Content};
+use prost::Message as _;
+
+pub fn effect(effect: &Effect, names: &mut Names) -> String {
+    match effect {
+        Effect::Invoke { invocation, attempt } => {
+            format!("invoke {}#{attempt}", names.of(*invocation))
+        }
+        Effect::Notify { invocation, attempt, entry } => {
+            let name = names.of(*invocation);
+            format!("notify {name}#{attempt} {}", self::entry(entry, names))
+        }
+        Effect::Suspend { invocation, attempt } => {
+            format!("suspend {}#{attempt}", names.of(*invocation))
+        }
+        Effect::Abort { invocation, attempt } => {
+            format!("abort {}#{attempt}", names.of(*invocation))
+        }
+        Effect::Reply(reply) => format!("reply {}", self::reply(reply, names)),
+        Effect::Ended { invocation, outcome, expires_at } => {
+            assert_eq!(*expires_at, None);
+            format!("ended {} {}", names.of(*invocation), self::outcome(outcome))
+        }
+        Effect::WakeAt(at) => format!("wake at {}", at.0),
+        Effect::Send { to, sequence, message } => {
+            let message = Message::decode(message.clone()).unwrap();
+            format!("send to {} .{sequence}: {}", to.0, self::message(&message, names))
+        }
+    }
+}
+
+fn message(message: &Message, names: &mut Names) -> String {
+    match message {
+        Message::Invoke { new, .. } => format!("invoke {}", names.of(new.id)),
+        Message::Respond { sink, outcome } => {
+            let outcome = outcome.as_ref().map_or("nothing yet".into(), self::outcome);
+            format!("{} {} {outcome}", names.of(sink.caller), sink.completion)
+        }
+        Message::Signal { invocation, signal, value } => {
+            format!("signal {} {} {value:?}", names.of(*invocation), signal_name(signal))
+        }
+        Message::Kill { invocation } => format!("kill {}", names.of(*invocation)),
+        Message::Attach { invocation, .. } => format!("attach to {}", names.of(*invocation)),
+    }
+}
+
+fn reply(reply: &Reply, names: &mut Names) -> String {
+    match reply {
+        Reply::Accepted { invocation, new, start_at } => {
+            let new = if *new { "new" } else { "known" };
+            let at = start_at.map_or(String::new(), |at| format!(", starts at {}", at.0));
+            format!("accepted {}, {new}{at}", names.of(*invocation))
+        }
+        Reply::Completed { outcome, expires_at } => {
+            let expires = expires_at.map_or(String::new(), |at| format!(", until {}", at.0));
+            format!("completed {}{expires}", self::outcome(outcome))
+        }
+        Reply::Refused(refusal) => format!("refused: {refusal:?}"),
+        Reply::Restarted { invocation } => format!("restarted as {}", names.of(*invocation)),
+        Reply::VersionMismatch { current } => format!("mismatch, it is {current}"),
+        Reply::Pending | Reply::Unknown | Reply::Done | Reply::Appended => {
+            format!("{reply:?}").to_lowercase()
+        }
+    }
+}
+
+pub fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Success(value) => text(value),
+        Outcome::Failure(failure) => {
+            let trace = if failure.stacktrace.is_empty() { "" } else { " with stacktrace" };
+            format!("[{}] {}{trace}", failure.code, failure.message)
+        }
+    }
+}
+
+fn text(bytes: &Bytes) -> String {
+    format!("{:?}", String::from_utf8_lossy(bytes))
+}
+
+fn signal_name(name: &SignalName) -> String {
+    match name {
+        SignalName::Index(index) => format!("s{index}"),
+        SignalName::Name(name) => format!("s:{name}"),
+    }
+}
+
+fn entry(entry: &Entry, names: &mut Names) -> String {
+    let shown = format!("{}:{}", entry.index, entry.ty.name());
+    if !entry.ty.is_notification() {
+        return shown;
+    }
+    let notification = pb::Notification::decode(entry.payload.clone()).unwrap();
+    let id = match notification.id.unwrap() {
+        Id::CompletionId(id) => id.to_string(),
+        Id::SignalIndex(index) => format!("s{index}"),
+        Id::SignalName(name) => format!("s:{name}"),
+    };
+    let content = match notification.result.unwrap() {
+        Content::Void(_) => "void".into(),
+        Content::Value(value) => text(&value.content),
+        Content::Failure(failure) => format!("[{}] {}", failure.code, failure.message),
+        Content::InvocationId(id) => names.of(id.parse::<InvocationId>().unwrap()),
+        Content::StateKeys(keys) => keys.keys.iter().map(text).collect::<Vec<_>>().join(","),
+    };
+    format!("{shown} {id}={content}")
+}
+
+/// All rows of all partitions.
+pub fn rows(stores: &[MemoryKv], names: &mut Names) -> String {
+    let mut shown = String::new();
+    for (partition, store) in (0..).map(PartitionId).zip(stores) {
+        let mark = if stores.len() == 1 { String::new() } else { format!("{}: ", partition.0) };
+        for key in store.0.keys() {
+            let row = row(store, partition, key, names);
+            shown += &format!("  | {mark}{} {row}\n", TableId::of_key(key).unwrap().name());
+        }
+    }
+    if shown.is_empty() { "  | nothing\n".into() } else { shown }
+}
+
+fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) -> String {
+    let value = store.get(key).unwrap().unwrap();
+    let id = |names: &mut Names| {
+        names.of(InvocationId::from_slice(&key[3..27]).expect("an id behind the partition"))
+    };
+    match TableId::of_key(key).unwrap() {
+        TableId::Invocation => {
+            let whose = InvocationId::from_slice(&key[3..]).unwrap();
+            let record = invocation::get(store, partition, whose).unwrap().unwrap();
+            format!("{} {}", id(names), self::record(&record, names))
+        }
+        TableId::Journal => {
+            let whose = InvocationId::from_slice(&key[3..27]).unwrap();
+            let index = u32::from_be_bytes(key[27..].try_into().unwrap());
+            let entry = journal::get(store, partition, whose, index).unwrap().unwrap();
+            format!("{} {}", id(names), self::entry(&entry, names))
+        }
+        TableId::Notified => {
+            let (_, whose, about) = notified::parse(key).unwrap();
+            let notified = notified::get(store, partition, whose, &about).unwrap().unwrap();
+            let about = match about {
+                NotificationId::Completion(id) => id.to_string(),
+                NotificationId::Signal(name) => signal_name(&name),
+            };
+            let failed = if notified.failed { " failed" } else { "" };
+            format!("{} {about} @{}{failed}", id(names), notified.entry)
+        }
+        TableId::Running => id(names),
+        TableId::Event => {
+            let (_, whose, number) = event::parse(key).unwrap();
+            let event = event::get(store, partition, whose, number).unwrap().unwrap();
+            let failure =
+                event.failure.map_or(String::new(), |failure| format!(" {}", failure.message));
+            format!("{} {number} {:?} x{}{failure}", id(names), event.kind, event.count)
+        }
+        TableId::Timer => {
+            let (_, timer) = Timer::parse(key).unwrap();
+            format!(
+                "{} {:?} {} {}",
+                timer.due.0,
+                timer.kind,
+                names.of(timer.invocation),
+                timer.completion
+            )
+        }
+        TableId::Outbox => {
+            let sequence = u64::from_be_bytes(key[5..].try_into().unwrap());
+            format!(".{sequence} {}", message(&Message::decode(value).unwrap(), names))
+        }
+        TableId::State | TableId::Lock | TableId::Inbox | TableId::Promise => {
+            owned(store, partition, key, names)
+        }
+        TableId::Meta | TableId::Dedup => format!("{:02x?}", &value[..]),
+        other => panic!("no test writes to table {other:?}"),
+    }
+}
+
+fn owned(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) -> String {
+    let only = MemoryKv([(key.to_vec(), store.get(key).unwrap().unwrap())].into());
+    let mut shown = vec![];
+    let kv: &dyn Kv = &only;
+    state::scan_all(kv, partition, &mut |row| {
+        shown.push(format!(
+            "{}/{} {}={}",
+            row.service,
+            row.key,
+            String::from_utf8_lossy(&row.state_key),
+            text(&row.value)
+        ));
+        true
+    })
+    .unwrap();
+    lock::scan(kv, partition, &mut |service, key, lock| {
+        let holder = names.of(lock.holder);
+        shown.push(format!("{service}/{key} {holder} {}..{}", lock.head, lock.tail));
+        true
+    })
+    .unwrap();
+    inbox::scan(kv, partition, &mut |row| {
+        let what = match row.waiting.what {
+            inbox::What::Invocation(id) => names.of(id),
+            inbox::What::Patch { .. } => "patch".into(),
+        };
+        shown.push(format!("{}/{} {} {what}", row.service, row.key, row.sequence));
+        true
+    })
+    .unwrap();
+    promise::scan(kv, partition, &mut |row| {
+        let promise = match row.promise {
+            promise::Promise::Completed(outcome) => self::outcome(&outcome),
+            promise::Promise::Open(listeners) => format!("open, {} wait", listeners.len()),
+        };
+        shown.push(format!("{}/{} {} {promise}", row.service, row.key, row.name));
+        true
+    })
+    .unwrap();
+    shown.concat()
+}
+
+fn record(record: &invocation::Record, names: &mut Names) -> String {
+    let status = match &record.status {
+        Status::Scheduled { start_at } => format!("scheduled {}", start_at.0),
+        Status::Inboxed { sequence } => format!("inboxed {sequence}"),
+        Status::Running => "running".into(),
+        Status::BackingOff { until } => format!("backing off until {}", until.0),
+        Status::Suspended { .. } => "suspended".into(),
+        Status::Paused => "paused".into(),
+        Status::Completed { outcome } => format!("completed {}", self::outcome(outcome)),
+    };
+    let journal = record.journal;
+    let mut shown = format!(
+        "{status}, attempt {}, journal {}/{}",
+        record.attempt, journal.commands, journal.length
+    );
+    if journal.purged {
+        shown += " purged";
+    }
+    if let Some(pin) = record.pin {
+        shown += &format!(", pin {}", pin.deployment.0);
+    }
+    for sink in &record.sinks {
+        shown += &format!(", for {} {}", names.of(sink.caller), sink.completion);
+    }
+    if record.retries != Default::default() {
+        let retries = &record.retries;
+        shown +=
+            &format!(", failures {}/{}", retries.failures_in_row, retries.since_last_stored_entry);
+    }
+    if record.pause_wanted {
+        shown += ", to be paused";
+    }
+    if let Source::RestartAsNew { original } = record.source {
+        shown += &format!(", restarted from {}", names.of(original));
+    }
+    if record.root != InvocationId::from_bytes([0; 24]) {
+        shown += &format!(", root {}", names.of(record.root));
+    }
+    shown
+}

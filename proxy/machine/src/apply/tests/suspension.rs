@@ -1,0 +1,193 @@
+//! Sleeps, suspension and waking.
+
+use super::check;
+use expect_test::expect;
+
+#[test]
+fn a_sleep_wakes_what_is_suspended() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 a#1 sleep 1 50; suspend first(1 s1)
+        2 dump
+        50 due
+        50 due
+        51 a#2 output x; end
+        51 dump
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 a#1 sleep 1 50; suspend first(1 s1)
+              wake at 50
+            2 dump
+              | invocation a suspended, attempt 1, journal 2/2, pin 1, root a
+              | journal a 0:Input
+              | journal a 1:Sleep
+              | timer 50 Sleep a 1
+            50 due
+              invoke a#2
+            50 due
+            51 a#2 output x; end
+              ended a "x"
+            51 dump
+              | nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_sleep_that_is_over_at_once() {
+    check(
+        "
+        5 invoke a Greeter/greet
+        6 a#1 sleep 1 6; suspend first(1)
+        ",
+        expect![[r#"
+            5 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            6 a#1 sleep 1 6; suspend first(1)
+              notify a#1 2:SleepCompletion 1=void
+              invoke a#2
+        "#]],
+    );
+}
+
+#[test]
+fn a_live_attempt_is_told() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 a#1 sleep 1 50; sleep 2 60
+        50 due
+        51 a#1 suspend first(1 2)
+        60 due
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 a#1 sleep 1 50; sleep 2 60
+              wake at 50
+              wake at 60
+            50 due
+              notify a#1 3:SleepCompletion 1=void
+            51 a#1 suspend first(1 2)
+              invoke a#2
+            60 due
+              notify a#2 4:SleepCompletion 2=void
+        "#]],
+    );
+}
+
+#[test]
+fn what_crosses_a_suspension_starts_the_next_attempt() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 a#1 run 1; ran 1 x; suspend first(1 s1)
+        2 a#2 run 2; suspend first(2 s1)
+        3 signal a 17 x
+        4 signal a 1
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 a#1 run 1; ran 1 x; suspend first(1 s1)
+              notify a#1 2:RunCompletion 1="x"
+              invoke a#2
+            2 a#2 run 2; suspend first(2 s1)
+            3 signal a 17 x
+              reply appended
+            4 signal a 1
+              invoke a#3
+              reply appended
+        "#]],
+    );
+}
+
+/// The signal it waits for is one that it was sent already: it waits for another of that name, and
+/// attempts must not chase each other.
+#[test]
+fn a_signal_taken_before_does_not_wake_at_once() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 signal a go one
+        3 a#1 suspend first(sgo)
+        4 a#2 suspend first(sgo)
+        5 signal a go two
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 signal a go one
+              notify a#1 1:Signal s:go="one"
+              reply appended
+            3 a#1 suspend first(sgo)
+              invoke a#2
+            4 a#2 suspend first(sgo)
+            5 signal a go two
+              invoke a#3
+              reply appended
+        "#]],
+    );
+}
+
+#[test]
+fn a_tree_waits_for_what_it_needs() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 a#1 sleep 1 10; sleep 2 20; sleep 3 30; suspend first(s1 all(1 2) 3)
+        10 due
+        20 due
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 a#1 sleep 1 10; sleep 2 20; sleep 3 30; suspend first(s1 all(1 2) 3)
+              wake at 10
+              wake at 20
+              wake at 30
+            10 due
+            20 due
+              invoke a#2
+        "#]],
+    );
+}
+
+#[test]
+fn timers_of_sleeps_end_with_the_invocation() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 a#1 sleep 1 5000; sleep 2 10; sleep 3 9000
+        10 due
+        11 a#1 output x; end
+        11 dump
+        5000 due
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 a#1 sleep 1 5000; sleep 2 10; sleep 3 9000
+              wake at 5000
+              wake at 10
+              wake at 9000
+            10 due
+              notify a#1 4:SleepCompletion 2=void
+            11 a#1 output x; end
+              ended a "x"
+            11 dump
+              | nothing
+            5000 due
+        "#]],
+    );
+}

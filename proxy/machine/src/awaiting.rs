@@ -1,0 +1,102 @@
+//! Whether the wait of a suspended attempt is over: a tree of combinators over what was notified.
+//! Waking too early costs an attempt, waking too late is a hang: where in doubt, it is over.
+
+use crate::model::{Awaiting, Combinator};
+use crate::tables::notified::NotificationId;
+
+/// Trees deeper than this are kept flat: they wake at the first of their leaves.
+pub const DEPTH_MAX: usize = 32;
+
+/// What is known of a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Pending,
+    Succeeded,
+    Failed,
+    /// Something has happened; only the service knows what it means.
+    Undetermined,
+}
+
+/// Evaluates a tree. `leaf` tells of one notification whether it failed, `None` if there is none.
+///
+/// # Errors
+/// Those of `leaf`.
+pub fn evaluate<E>(
+    awaiting: &Awaiting,
+    leaf: &mut dyn FnMut(NotificationId) -> Result<Option<bool>, E>,
+) -> Result<Verdict, E> {
+    let completions = awaiting.completions.iter().map(|id| NotificationId::Completion(*id));
+    let signals = awaiting.signals.iter().cloned().map(NotificationId::Signal);
+    let mut children = Vec::new();
+    for id in completions.chain(signals) {
+        children.push(match leaf(id)? {
+            None => Verdict::Pending,
+            Some(false) => Verdict::Succeeded,
+            Some(true) => Verdict::Failed,
+        });
+    }
+    for nested in &awaiting.nested {
+        children.push(evaluate(nested, leaf)?);
+    }
+    Ok(combine(awaiting.combinator, &children))
+}
+
+fn combine(combinator: Combinator, children: &[Verdict]) -> Verdict {
+    use Verdict::{Failed, Pending, Succeeded, Undetermined};
+    let any = |verdict| children.contains(&verdict);
+    let first = children.iter().copied().find(|child| *child != Pending);
+    match combinator {
+        Combinator::FirstCompleted => first.unwrap_or(Pending),
+        Combinator::Unknown => first.map_or(Pending, |_| Undetermined),
+        Combinator::AllCompleted => {
+            if any(Pending) {
+                Pending
+            } else {
+                Succeeded
+            }
+        }
+        Combinator::FirstSucceededOrAllFailed => decided(children, Succeeded, Failed),
+        Combinator::AllSucceededOrFirstFailed => decided(children, Failed, Succeeded),
+    }
+}
+
+/// `one` child decides alone; else it is `all` as soon as every child is.
+fn decided(children: &[Verdict], one: Verdict, all: Verdict) -> Verdict {
+    if children.contains(&one) {
+        one
+    } else if children.contains(&Verdict::Undetermined) {
+        Verdict::Undetermined
+    } else if children.contains(&Verdict::Pending) {
+        Verdict::Pending
+    } else {
+        all
+    }
+}
+
+/// The same wait with at most `DEPTH_MAX` levels.
+pub fn bounded(awaiting: Awaiting) -> Awaiting {
+    if depth(&awaiting) <= DEPTH_MAX {
+        return awaiting;
+    }
+    let mut flat = Awaiting { combinator: Combinator::FirstCompleted, ..Awaiting::default() };
+    let mut open = vec![awaiting];
+    while let Some(mut node) = open.pop() {
+        flat.completions.append(&mut node.completions);
+        flat.signals.append(&mut node.signals);
+        open.append(&mut node.nested);
+    }
+    flat
+}
+
+fn depth(awaiting: &Awaiting) -> usize {
+    let mut deepest = 0;
+    let mut open = vec![(awaiting, 1)];
+    while let Some((node, depth)) = open.pop() {
+        deepest = deepest.max(depth);
+        open.extend(node.nested.iter().map(|nested| (nested, depth + 1)));
+    }
+    deepest
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

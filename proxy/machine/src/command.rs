@@ -1,0 +1,193 @@
+//! Everything that can enter a partition's order of events. A variant is a wish or a fact.
+
+use crate::{
+    id::{InvocationId, PartitionId},
+    model::*,
+    retry::RetryPolicy,
+    time::Timestamp,
+};
+use bytes::Bytes;
+use holdfast_wire::message::MessageType;
+use std::{collections::BTreeMap, time::Duration};
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    // --- doors
+    /// Call a target. Answers `Reply::Accepted`, or `Reply::Refused` for a second workflow run.
+    Invoke(Box<NewInvocation>),
+    /// Tell the outcome: `Reply::Completed`, `Reply::Pending` (the caller waits), `Reply::Unknown`.
+    Attach {
+        invocation: InvocationId,
+    },
+    /// As `Attach`, for a caller that does not wait.
+    Output {
+        invocation: InvocationId,
+    },
+    /// Give a signal: an awakeable, a named signal, or (index 1) the wish to cancel.
+    Signal {
+        invocation: InvocationId,
+        signal: SignalName,
+        value: SignalValue,
+    },
+    Cancel {
+        invocation: InvocationId,
+    },
+    Kill {
+        invocation: InvocationId,
+    },
+    Pause {
+        invocation: InvocationId,
+    },
+    /// Start again what is paused, suspended or backing off; with `pin`, on that deployment.
+    Resume {
+        invocation: InvocationId,
+        pin: Option<Pin>,
+    },
+    Purge {
+        invocation: InvocationId,
+    },
+    PurgeJournal {
+        invocation: InvocationId,
+    },
+    /// Run a completed invocation again under a new id, with entries `0..=from` of its journal.
+    RestartAsNew {
+        invocation: InvocationId,
+        new: InvocationId,
+        from: u32,
+        pin: Option<Pin>,
+    },
+    /// Replace the state of an object key, in its inbox order. A `version` that does not match
+    /// answers `Reply::VersionMismatch` where it can be seen at once.
+    PatchState {
+        service: String,
+        key: String,
+        version: Option<String>,
+        state: StateMap,
+    },
+
+    // --- attempts; what comes from an attempt that is no longer the current one is ignored
+    /// What an attempt said, in order, and how it ended if it did.
+    Attempt(Box<AttemptSaid>),
+
+    // --- time
+    /// A row of the timer table is due. `key` is that row's key.
+    TimerDue {
+        key: Vec<u8>,
+    },
+
+    // --- other partitions
+    /// The outbox row `sequence` of partition `from`, whose value is `message`. Deduplicated.
+    Deliver {
+        from: PartitionId,
+        sequence: u64,
+        message: Bytes,
+    },
+    /// `to` has made our outbox rows up to `sequence` durable.
+    Delivered {
+        to: PartitionId,
+        sequence: u64,
+    },
+}
+
+/// All pairs of one object key.
+pub type StateMap = BTreeMap<Bytes, Bytes>;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptSaid {
+    pub invocation: InvocationId,
+    /// Number of the attempt, as `Effect::Invoke` gave it.
+    pub attempt: u32,
+    /// Deployment and version in use; the first journal effect pins them.
+    pub pin: Option<Pin>,
+    pub said: Vec<Said>,
+    pub end: Option<AttemptEnd>,
+}
+
+/// One message of a service that changes the journal.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    /// A validated command, as the bytes that came. `callee` for calls and one-way calls.
+    Command { ty: MessageType, payload: Bytes, callee: Option<Callee> },
+    /// A proposed run result, as the encoded `RunCompletion` notification that will be stored.
+    RunCompletion { completion: u32, payload: Bytes },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum AttemptEnd {
+    /// The handler returned; its last output is the outcome.
+    Completed,
+    Suspended(Awaiting),
+    Failed(Box<Failed>),
+}
+
+/// A failed attempt, and what is needed to decide about the next one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failed {
+    pub failure: AttemptFailure,
+    pub reaction: Reaction,
+    pub policy: RetryPolicy,
+    /// Chance made by the attempt's side, for jitter.
+    pub jitter: u64,
+    /// Whether it counts for `retry_count_since_last_stored_entry`.
+    pub counts_for_entry: bool,
+}
+
+/// What the service (or its HTTP answer) wants done about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reaction {
+    /// By the retry policy.
+    Retry,
+    /// After this long, without using up an attempt of the policy.
+    RetryAfter(Duration),
+    Pause,
+    /// End the invocation with the failure.
+    Fail,
+}
+
+/// One row of what a door may ask to be told back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// Durable. `new` is false where the id existed already.
+    Accepted {
+        invocation: InvocationId,
+        new: bool,
+        start_at: Option<Timestamp>,
+    },
+    Completed {
+        outcome: Outcome,
+        expires_at: Option<Timestamp>,
+    },
+    /// Not finished yet; who waits is told by `Effect::Ended`.
+    Pending,
+    /// No such invocation.
+    Unknown,
+    /// Done at once.
+    Done,
+    /// Appended; the effect follows (a cancel that a handler will see, a pause under way).
+    Appended,
+    /// The status of the invocation does not allow it.
+    Refused(Refusal),
+    Restarted {
+        invocation: InvocationId,
+    },
+    VersionMismatch {
+        current: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    AlreadyCompleted,
+    NotCompleted,
+    NotRunning,
+    NotStarted,
+    AlreadyPaused,
+    /// The journal or its input is gone.
+    JournalGone,
+    /// The prefix asked for does not exist or lacks completions.
+    BadPrefix,
+    /// Workflows cannot be restarted; the protocol version is too old for a prefix.
+    Unsupported,
+    /// The deployment can only be changed while paused or suspended, and pinned.
+    NotMovable,
+}

@@ -1,0 +1,145 @@
+//! The ordered map of bytes that the machine reads, and the transaction that collects what it
+//! wants written. Knows bytes, not invocations.
+
+use bytes::Bytes;
+use std::collections::BTreeMap;
+
+/// Why the machine cannot go on. The partition stops: better no answer than a wrong one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// A row that this program cannot have written.
+    #[error("corrupt row in table {table}: {what}")]
+    Corrupt { table: &'static str, what: String },
+    /// The engine could not read.
+    #[error("cannot read the store: {0}")]
+    Read(String),
+}
+
+/// Reads of an ordered map of bytes.
+pub trait Kv {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault>;
+
+    /// Calls `each` with the rows of `from..to` in ascending order until it answers false.
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Fault>;
+}
+
+/// What a batch writes: a value, or nothing in its place.
+pub type Writes = BTreeMap<Vec<u8>, Option<Bytes>>;
+
+/// Reads see the store with this transaction's own writes on top of it.
+pub struct Txn<'a> {
+    base: &'a dyn Kv,
+    writes: Writes,
+}
+
+impl<'a> Txn<'a> {
+    pub fn new(base: &'a dyn Kv) -> Self {
+        Txn { base, writes: Writes::new() }
+    }
+
+    pub fn put(&mut self, key: Vec<u8>, value: Bytes) {
+        self.writes.insert(key, Some(value));
+    }
+
+    pub fn delete(&mut self, key: Vec<u8>) {
+        self.writes.insert(key, None);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.writes.is_empty()
+    }
+
+    pub fn into_writes(self) -> Writes {
+        self.writes
+    }
+}
+
+impl Kv for Txn<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
+        match self.writes.get(key) {
+            Some(written) => Ok(written.clone()),
+            None => self.base.get(key),
+        }
+    }
+
+    /// Merges the store's rows with the writes, the writes winning.
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Fault> {
+        if from >= to {
+            return Ok(());
+        }
+        let mut written = self.writes.range(from.to_vec()..to.to_vec()).peekable();
+        let mut wanted = true;
+        self.base.scan(from, to, &mut |key, value| {
+            while let Some((own, own_value)) = written.next_if(|(own, _)| own.as_slice() < key) {
+                if let Some(own_value) = own_value {
+                    wanted = wanted && each(own, own_value);
+                }
+            }
+            let row = match written.next_if(|(own, _)| own.as_slice() == key) {
+                Some((_, own_value)) => own_value.as_deref(),
+                None => Some(value),
+            };
+            if let Some(row) = row {
+                wanted = wanted && each(key, row);
+            }
+            wanted
+        })?;
+        for (own, own_value) in written {
+            if let Some(own_value) = own_value {
+                wanted = wanted && each(own, own_value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A map in memory: the store of the machine's own tests and of the simulator.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemoryKv(pub BTreeMap<Vec<u8>, Bytes>);
+
+impl MemoryKv {
+    pub fn apply(&mut self, writes: Writes) {
+        for (key, value) in writes {
+            match value {
+                Some(value) => self.0.insert(key, value),
+                None => self.0.remove(&key),
+            };
+        }
+    }
+}
+
+impl Kv for MemoryKv {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
+        Ok(self.0.get(key).cloned())
+    }
+
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Fault> {
+        if from >= to {
+            return Ok(());
+        }
+        for (key, value) in self.0.range(from.to_vec()..to.to_vec()) {
+            if !each(key, value) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+//! What is to be done after a restart: every effect that may have been lost, derived from the
+//! tables. Reads what runs and what is on its way, never what waits or is completed.
+//!
+//! Attempts keep their numbers. An attempt speaks only to the partition of its own process, so
+//! none outlives it: whatever a new process hears under a number comes from the attempt that it
+//! started itself. (A store that can move to another process fences the commits of the old one,
+//! and with them all that its attempts say.)
+
+use crate::apply::Here;
+use crate::effect::Effect;
+use crate::kv::{Fault, Kv};
+use crate::tables::codec::corrupt;
+use crate::tables::{TableId, invocation, outbox, running, timer};
+use crate::time::Timestamp;
+
+/// All effects that the tables call for, in any order: `Invoke` for what is running (and `Suspend`
+/// where a pause is wanted), `WakeAt` for the earliest timer, `Send` for the outbox.
+///
+/// # Errors
+/// If the store cannot be read or is corrupt.
+pub fn recover(kv: &dyn Kv, here: Here) -> Result<Vec<Effect>, Fault> {
+    let mut effects = vec![];
+    running::scan(kv, here.partition, &mut |id| {
+        let record = invocation::get(kv, here.partition, id)?
+            .filter(|record| record.status == crate::model::Status::Running)
+            .ok_or_else(|| corrupt(TableId::Running, format!("{id} is not running")))?;
+        effects.push(Effect::Invoke { invocation: id, attempt: record.attempt });
+        if record.pause_wanted {
+            effects.push(Effect::Suspend { invocation: id, attempt: record.attempt });
+        }
+        Ok(())
+    })?;
+    effects.extend(timer::next(kv, here.partition, Timestamp(0))?.map(Effect::WakeAt));
+    outbox::scan(kv, here.partition, &mut |to, sequence, message| {
+        effects.push(Effect::Send { to, sequence, message });
+        true
+    })?;
+    Ok(effects)
+}

@@ -1,0 +1,74 @@
+//! What an attempt starts from: the rows of its invocation at one moment, as it will send them.
+
+use crate::apply::Here;
+use crate::attempt::Start;
+use crate::id::InvocationId;
+use crate::kv::{Fault, Kv};
+use crate::model::Status;
+use crate::tables::invocation::{self, Record};
+use crate::tables::journal;
+use crate::tables::state::{self, Owner};
+use bytes::Bytes;
+
+/// The start of the current attempt of `id`. `None` if it is not running any more.
+///
+/// # Errors
+/// If the store cannot be read or is corrupt.
+pub fn start(
+    kv: &dyn Kv,
+    here: Here,
+    id: InvocationId,
+    eager_state_bytes_max: usize,
+) -> Result<Option<Start>, Fault> {
+    let Some(record) = invocation::get(kv, here.partition, id)? else {
+        return Ok(None);
+    };
+    if record.status != Status::Running {
+        return Ok(None);
+    }
+    let (state, partial_state) = eager_state(kv, here, &record, eager_state_bytes_max)?;
+    Ok(Some(Start {
+        invocation: id,
+        attempt: record.attempt,
+        entries: journal::all(kv, here.partition, id)?,
+        state,
+        partial_state,
+        retry_count_since_last_stored_entry: record.retries.since_last_stored_entry,
+        last_stored_at: record.journal.stored_at,
+        pin: record.pin,
+        random_seed: record.random_seed,
+        idempotency_key: record.idempotency_key,
+        target: record.target,
+    }))
+}
+
+type Pairs = Vec<(Bytes, Bytes)>;
+
+/// The beginning of the state that fits, and whether there is more than that.
+fn eager_state(
+    kv: &dyn Kv,
+    here: Here,
+    record: &Record,
+    bytes_max: usize,
+) -> Result<(Pairs, bool), Fault> {
+    let Some(key) = &record.target.key else {
+        return Ok((vec![], true));
+    };
+    if record.lazy_state {
+        return Ok((vec![], true));
+    }
+    let owner = Owner { service: &record.target.service, key };
+    let (mut pairs, mut bytes, mut partial) = (vec![], 0, false);
+    state::scan(kv, here.partition, owner, &mut |key, value| {
+        bytes += key.len() + value.len();
+        partial = bytes > bytes_max;
+        if !partial {
+            pairs.push((key, value));
+        }
+        !partial
+    })?;
+    Ok((pairs, partial))
+}
+
+#[cfg(test)]
+mod tests;

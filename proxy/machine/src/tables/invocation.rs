@@ -1,0 +1,442 @@
+//! `i | partition:u16 | id:24` -> `Invocation`. One row for each invocation, from accepted until
+//! its retention is over; whoever has an id finds everything from here.
+
+use super::codec::{Bad, KeyReader, KeyWriter, after, corrupt, decode, encode, scan as scan_rows};
+use super::convert::*;
+use super::{TableId, generated as pb};
+use crate::id::{InvocationId, PartitionId};
+use crate::kv::{Fault, Kv, Txn};
+use crate::model::*;
+use crate::time::Timestamp;
+
+const TABLE: TableId = TableId::Invocation;
+
+/// Everything about an invocation but its journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    pub target: Target,
+    pub status: Status,
+    pub source: Source,
+    /// The invocation at the top of the call tree; itself for what came in by a door.
+    pub root: InvocationId,
+    pub idempotency_key: Option<String>,
+    pub retention: Retention,
+    pub lazy_state: bool,
+    pub random_seed: u64,
+    /// Set by the first journal effect.
+    pub pin: Option<Pin>,
+    /// Invocations that are told the outcome.
+    pub sinks: Vec<Sink>,
+    /// Number of the latest attempt, from 1; 0 where there was none yet.
+    pub attempt: u32,
+    /// Pause as soon as the attempt under way has ended.
+    pub pause_wanted: bool,
+    pub journal: JournalSummary,
+    pub retries: Retries,
+    /// Rows of the event table.
+    pub events: Span,
+    pub times: Times,
+}
+
+/// What is known of a journal without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct JournalSummary {
+    /// Entries: commands and notifications. Stays when the journal is purged.
+    pub length: u32,
+    pub commands: u32,
+    /// Index of the last output.
+    pub output: Option<u32>,
+    /// Calls and one-way calls.
+    pub calls: u32,
+    /// Sleeps that are not over: each has a timer.
+    pub sleeping: u32,
+    /// Length when the latest attempt began: it was sent at least these entries.
+    pub replayed: u32,
+    /// The entries are gone.
+    pub purged: bool,
+    /// When the last entry was appended.
+    pub stored_at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Retries {
+    /// Failed attempts since it last started from waiting; those that chose their own delay do not
+    /// count.
+    pub failures_in_row: u32,
+    /// Failed attempts since the last one that brought a command.
+    pub since_last_stored_entry: u32,
+    pub last_failure: Option<AttemptFailure>,
+}
+
+/// Rows `first..next`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    pub first: u32,
+    pub next: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    pub created: Timestamp,
+    /// When status or journal last changed.
+    pub modified: Timestamp,
+    /// When it began to wait for its start time.
+    pub scheduled: Option<Timestamp>,
+    /// When it began to wait for its key.
+    pub inboxed: Option<Timestamp>,
+    /// When its first attempt began.
+    pub running: Option<Timestamp>,
+    pub completed: Option<Timestamp>,
+    /// The start time it was given.
+    pub start_at: Option<Timestamp>,
+}
+
+/// A completion that an invocation waits for, and that an outcome will fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sink {
+    pub caller: InvocationId,
+    pub completion: u32,
+    pub kind: SinkKind,
+}
+
+/// Which command asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SinkKind {
+    Call,
+    Attach,
+    /// Is answered at once, if need be with nothing.
+    Output,
+}
+
+impl Record {
+    /// When its outcome is forgotten; `None` until it is completed.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        Some(self.times.completed?.plus(self.retention.completion))
+    }
+
+    /// When its journal is forgotten; `None` until it is completed.
+    pub fn journal_expires_at(&self) -> Option<Timestamp> {
+        let retention = self.retention.journal.min(self.retention.completion);
+        Some(self.times.completed?.plus(retention))
+    }
+
+    /// Whether it can ever hold an object key.
+    pub fn is_exclusive(&self) -> bool {
+        self.target.ty == holdfast_wire::manifest::HandlerType::Exclusive
+    }
+}
+
+pub fn key(partition: PartitionId, id: InvocationId) -> Vec<u8> {
+    KeyWriter::new(TABLE, partition).id(id).done()
+}
+
+pub fn get(kv: &dyn Kv, partition: PartitionId, id: InvocationId) -> Result<Option<Record>, Fault> {
+    let value = kv.get(&key(partition, id))?;
+    value.map(|value| record_in(decode(TABLE, value)?).map_err(|bad| bad.of(TABLE))).transpose()
+}
+
+pub fn put(txn: &mut Txn<'_>, partition: PartitionId, id: InvocationId, record: &Record) {
+    txn.put(key(partition, id), encode(&record_out(record)));
+}
+
+pub fn delete(txn: &mut Txn<'_>, partition: PartitionId, id: InvocationId) {
+    txn.delete(key(partition, id));
+}
+
+/// Shows all invocations of a partition behind `from`, in the order of their ids, until `each`
+/// answers false.
+pub fn scan(
+    kv: &dyn Kv,
+    partition: PartitionId,
+    from: Option<InvocationId>,
+    each: &mut dyn FnMut(InvocationId, Record) -> bool,
+) -> Result<(), Fault> {
+    let prefix = KeyWriter::new(TABLE, partition).done();
+    let start = from.map_or(prefix.clone(), |id| after(&key(partition, id)));
+    scan_rows(kv, &start, &after(&prefix), &mut |key, value| {
+        let (_, id) = parse(key).ok_or_else(|| corrupt(TABLE, "a key is malformed"))?;
+        let record = record_in(decode(TABLE, value)?).map_err(|bad| bad.of(TABLE))?;
+        Ok(each(id, record))
+    })
+}
+
+fn parse(key: &[u8]) -> Option<(PartitionId, InvocationId)> {
+    let (partition, mut reader) = KeyReader::new(TABLE, key)?;
+    let id = reader.id()?;
+    reader.end((partition, id))
+}
+
+pub fn sink_out(sink: &Sink) -> pb::Sink {
+    let kind = match sink.kind {
+        SinkKind::Call => pb::SinkKind::Call,
+        SinkKind::Attach => pb::SinkKind::Attach,
+        SinkKind::Output => pb::SinkKind::Output,
+    };
+    pb::Sink { invocation: id_out(sink.caller), completion: sink.completion, kind: kind.into() }
+}
+
+pub fn sink_in(sink: pb::Sink) -> Result<Sink, Bad> {
+    let kind = match sink.kind() {
+        pb::SinkKind::Call => SinkKind::Call,
+        pb::SinkKind::Attach => SinkKind::Attach,
+        pb::SinkKind::Output => SinkKind::Output,
+        pb::SinkKind::Unspecified => return Err(Bad("the kind of a sink is unknown")),
+    };
+    Ok(Sink { caller: id_in(&sink.invocation)?, completion: sink.completion, kind })
+}
+
+fn status_out(status: &Status) -> pb::Status {
+    use pb::status::{BackingOff, Inboxed, Scheduled, Status as Out};
+    let status = match status {
+        Status::Scheduled { start_at } => Out::Scheduled(Scheduled { start_at: start_at.0 }),
+        Status::Inboxed { sequence } => Out::Inboxed(Inboxed { sequence: *sequence }),
+        Status::Running => Out::Running(pb::Empty {}),
+        Status::BackingOff { until } => Out::BackingOff(BackingOff { until: until.0 }),
+        Status::Suspended { awaiting } => Out::Suspended(awaiting_out(awaiting)),
+        Status::Paused => Out::Paused(pb::Empty {}),
+        Status::Completed { outcome } => Out::Completed(outcome_out(outcome)),
+    };
+    pb::Status { status: Some(status) }
+}
+
+fn status_in(status: Option<pb::Status>) -> Result<Status, Bad> {
+    use pb::status::Status as In;
+    let status = status.and_then(|status| status.status);
+    Ok(match status.ok_or(Bad("the status is missing"))? {
+        In::Scheduled(scheduled) => Status::Scheduled { start_at: Timestamp(scheduled.start_at) },
+        In::Inboxed(inboxed) => Status::Inboxed { sequence: inboxed.sequence },
+        In::Running(pb::Empty {}) => Status::Running,
+        In::BackingOff(backing_off) => Status::BackingOff { until: Timestamp(backing_off.until) },
+        In::Suspended(awaiting) => Status::Suspended { awaiting: awaiting_in(awaiting)? },
+        In::Paused(pb::Empty {}) => Status::Paused,
+        In::Completed(outcome) => Status::Completed { outcome: outcome_in(outcome)? },
+    })
+}
+
+fn times_out(times: &Times) -> pb::Times {
+    pb::Times {
+        created: times.created.0,
+        modified: times.modified.0,
+        scheduled: times.scheduled.map(|time| time.0),
+        inboxed: times.inboxed.map(|time| time.0),
+        running: times.running.map(|time| time.0),
+        completed: times.completed.map(|time| time.0),
+        start_at: times.start_at.map(|time| time.0),
+    }
+}
+
+fn times_in(times: pb::Times) -> Times {
+    Times {
+        created: Timestamp(times.created),
+        modified: Timestamp(times.modified),
+        scheduled: times.scheduled.map(Timestamp),
+        inboxed: times.inboxed.map(Timestamp),
+        running: times.running.map(Timestamp),
+        completed: times.completed.map(Timestamp),
+        start_at: times.start_at.map(Timestamp),
+    }
+}
+
+fn journal_out(journal: &JournalSummary) -> pb::Journal {
+    let JournalSummary { length, commands, output, calls, sleeping, replayed, purged, stored_at } =
+        *journal;
+    let stored_at = stored_at.0;
+    pb::Journal { length, commands, output, calls, sleeping, replayed, purged, stored_at }
+}
+
+fn journal_in(journal: pb::Journal) -> JournalSummary {
+    let pb::Journal { length, commands, output, calls, sleeping, replayed, purged, stored_at } =
+        journal;
+    let stored_at = Timestamp(stored_at);
+    JournalSummary { length, commands, output, calls, sleeping, replayed, purged, stored_at }
+}
+
+fn retries_out(retries: &Retries) -> pb::Retries {
+    pb::Retries {
+        failures_in_row: retries.failures_in_row,
+        since_last_stored_entry: retries.since_last_stored_entry,
+        last_failure: retries.last_failure.as_ref().map(attempt_failure_out),
+    }
+}
+
+fn retries_in(retries: pb::Retries) -> Result<Retries, Bad> {
+    Ok(Retries {
+        failures_in_row: retries.failures_in_row,
+        since_last_stored_entry: retries.since_last_stored_entry,
+        last_failure: retries.last_failure.map(attempt_failure_in).transpose()?,
+    })
+}
+
+fn record_out(record: &Record) -> pb::Invocation {
+    pb::Invocation {
+        target: Some(target_out(&record.target)),
+        status: Some(status_out(&record.status)),
+        source: Some(source_out(&record.source)),
+        root: id_out(record.root),
+        idempotency_key: record.idempotency_key.clone(),
+        retention: Some(retention_out(record.retention)),
+        lazy_state: record.lazy_state,
+        random_seed: record.random_seed,
+        pin: record.pin.as_ref().map(pin_out),
+        sinks: record.sinks.iter().map(sink_out).collect(),
+        attempt: record.attempt,
+        pause_wanted: record.pause_wanted,
+        journal: Some(journal_out(&record.journal)),
+        retries: Some(retries_out(&record.retries)),
+        events: Some(pb::Span { first: record.events.first, next: record.events.next }),
+        times: Some(times_out(&record.times)),
+    }
+}
+
+fn record_in(row: pb::Invocation) -> Result<Record, Bad> {
+    let events = row.events.ok_or(Bad("the span of events is missing"))?;
+    Ok(Record {
+        target: target_in(row.target)?,
+        status: status_in(row.status)?,
+        source: source_in(row.source)?,
+        root: id_in(&row.root)?,
+        idempotency_key: row.idempotency_key,
+        retention: retention_in(row.retention)?,
+        lazy_state: row.lazy_state,
+        random_seed: row.random_seed,
+        pin: row.pin.map(pin_in).transpose()?,
+        sinks: row.sinks.into_iter().map(sink_in).collect::<Result<_, _>>()?,
+        attempt: row.attempt,
+        pause_wanted: row.pause_wanted,
+        journal: journal_in(row.journal.ok_or(Bad("the summary of the journal is missing"))?),
+        retries: retries_in(row.retries.ok_or(Bad("the retries are missing"))?)?,
+        events: Span { first: events.first, next: events.next },
+        times: times_in(row.times.ok_or(Bad("the times are missing"))?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::arbitrary;
+    use super::*;
+    use crate::kv::MemoryKv;
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn rows_round_trip(partition in arbitrary::partition(), id in arbitrary::id(),
+            record in arbitrary::record())
+        {
+            let mut kv = MemoryKv::default();
+            let mut txn = Txn::new(&kv);
+            put(&mut txn, partition, id, &record);
+            kv.apply(txn.into_writes());
+            prop_assert_eq!(get(&kv, partition, id).unwrap(), Some(record.clone()));
+            let mut seen = vec![];
+            scan(&kv, partition, None, &mut |id, record| {
+                seen.push((id, record));
+                true
+            })
+            .unwrap();
+            prop_assert_eq!(seen, vec![(id, record)]);
+            scan(&kv, partition, Some(id), &mut |_, _| panic!("nothing is behind it")).unwrap();
+        }
+
+        #[test]
+        fn keys_round_trip_and_keep_order(
+            a in (arbitrary::partition(), arbitrary::id()),
+            b in (arbitrary::partition(), arbitrary::id()),
+        ) {
+            prop_assert_eq!(parse(&key(a.0, a.1)), Some(a));
+            prop_assert_eq!(a.cmp(&b), key(a.0, a.1).cmp(&key(b.0, b.1)));
+        }
+    }
+
+    /// What becomes of a row in which something is amiss.
+    fn check(spoil: impl Fn(&mut pb::Invocation), expected: Expect) {
+        let mut row = record_out(&sample());
+        spoil(&mut row);
+        expected.assert_eq(record_in(row).unwrap_err().of(TABLE).to_string().as_str());
+    }
+
+    fn sample() -> Record {
+        let id = InvocationId::from_bytes([1; 24]);
+        Record {
+            target: Target {
+                service: "Greeter".into(),
+                key: None,
+                handler: "greet".into(),
+                ty: holdfast_wire::manifest::HandlerType::Service,
+            },
+            status: Status::Running,
+            source: Source::Ingress,
+            root: id,
+            idempotency_key: None,
+            retention: Retention::default(),
+            lazy_state: false,
+            random_seed: 1,
+            pin: None,
+            sinks: vec![],
+            attempt: 1,
+            pause_wanted: false,
+            journal: JournalSummary::default(),
+            retries: Retries::default(),
+            events: Span::default(),
+            times: Times::default(),
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_unknown_is_corrupt() {
+        check(
+            |row| row.status = None,
+            expect!["corrupt row in table invocation: the status is missing"],
+        );
+        check(
+            |row| row.status = Some(pb::Status::default()),
+            expect!["corrupt row in table invocation: the status is missing"],
+        );
+        check(
+            |row| row.target = None,
+            expect!["corrupt row in table invocation: a target is missing"],
+        );
+        check(
+            |row| row.target.as_mut().unwrap().r#type = 99,
+            expect!["corrupt row in table invocation: the type of a handler is unknown"],
+        );
+        check(
+            |row| row.source = None,
+            expect!["corrupt row in table invocation: the source of an invocation is missing"],
+        );
+        check(
+            |row| row.root = Default::default(),
+            expect!["corrupt row in table invocation: an invocation id does not have 24 bytes"],
+        );
+        check(
+            |row| row.retention = None,
+            expect!["corrupt row in table invocation: the retention is missing"],
+        );
+        check(
+            |row| row.journal = None,
+            expect!["corrupt row in table invocation: the summary of the journal is missing"],
+        );
+        check(
+            |row| row.times = None,
+            expect!["corrupt row in table invocation: the times are missing"],
+        );
+        check(
+            |row| row.pin = Some(pb::Pin::default()),
+            expect!["corrupt row in table invocation: a deployment id does not have 16 bytes"],
+        );
+        let old = || pb::Pin { deployment: vec![0; 16].into(), version: 4 };
+        check(
+            |row| row.pin = Some(old()),
+            expect![
+                "corrupt row in table invocation: a pinned protocol version is not one that we speak"
+            ],
+        );
+        check(
+            |row| row.sinks = vec![pb::Sink::default()],
+            expect!["corrupt row in table invocation: the kind of a sink is unknown"],
+        );
+        let garbage = decode::<pb::Invocation>(TABLE, "garbage".into()).unwrap_err();
+        assert!(matches!(garbage, Fault::Corrupt { table: "invocation", .. }), "{garbage}");
+    }
+}

@@ -1,0 +1,139 @@
+//! The tables: what the machine knows, as rows of an ordered map of bytes. One file for each
+//! table, which begins with its layout and ends with the test that holds it. Never decides
+//! anything; a row that this program cannot have written is a [`Fault`](crate::kv::Fault).
+//!
+//! A key is the table's byte, then the partition (u16), then the fields in scan order; numbers are
+//! big-endian. A text that is followed by another field has its length (u32) before it; a last one
+//! stands bare, so that it sorts by its bytes. A value is a protobuf message of
+//! `proto/tables.proto`, or empty. The registry's tables belong to no partition.
+
+#[cfg(test)]
+mod arbitrary;
+pub mod codec;
+mod convert;
+pub mod dedup;
+pub mod event;
+/// As generated, to the byte: included, so that no formatter rewrites it.
+#[expect(clippy::large_enum_variant, reason = "generated; boxes would cost more than they save")]
+pub(crate) mod generated {
+    include!("generated.rs");
+}
+pub mod inbox;
+pub mod invocation;
+pub mod journal;
+pub mod lock;
+pub mod message;
+pub mod notified;
+pub mod outbox;
+pub mod promise;
+pub mod registry;
+pub mod running;
+pub mod state;
+pub mod timer;
+
+/// First byte of every key. A byte once given is never given again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum TableId {
+    /// Deployments; the registry's.
+    Deployment = b'D',
+    /// Services; the registry's.
+    Service = b'S',
+    /// Reserved: questions to people.
+    Ask = b'a',
+    /// Reserved: calls on a schedule.
+    Schedule = b'c',
+    /// The last message that came from each other partition.
+    Dedup = b'd',
+    /// Failed attempts and pauses.
+    Event = b'e',
+    /// One row for each invocation.
+    Invocation = b'i',
+    /// What invocations did.
+    Journal = b'j',
+    /// Who holds an object key.
+    Lock = b'l',
+    /// Counters of the outbox.
+    Meta = b'm',
+    /// Which notifications a journal holds.
+    Notified = b'n',
+    /// Promises of workflows.
+    Promise = b'o',
+    /// Who waits for an object key.
+    Inbox = b'q',
+    /// Invocations with an attempt under way.
+    Running = b'r',
+    /// State of objects and workflows.
+    State = b's',
+    /// What is to happen at a time.
+    Timer = b't',
+    /// Messages to other partitions.
+    Outbox = b'x',
+}
+
+impl TableId {
+    /// Every table, in the order of their bytes.
+    pub const ALL: [TableId; 17] = [
+        TableId::Deployment,
+        TableId::Service,
+        TableId::Ask,
+        TableId::Schedule,
+        TableId::Dedup,
+        TableId::Event,
+        TableId::Invocation,
+        TableId::Journal,
+        TableId::Lock,
+        TableId::Meta,
+        TableId::Notified,
+        TableId::Promise,
+        TableId::Inbox,
+        TableId::Running,
+        TableId::State,
+        TableId::Timer,
+        TableId::Outbox,
+    ];
+
+    /// The table a key belongs to.
+    pub fn of_key(key: &[u8]) -> Option<TableId> {
+        TableId::ALL.into_iter().find(|table| key.first() == Some(&(*table as u8)))
+    }
+
+    /// As people read it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TableId::Deployment => "deployment",
+            TableId::Service => "service",
+            TableId::Ask => "ask",
+            TableId::Schedule => "schedule",
+            TableId::Dedup => "dedup",
+            TableId::Event => "event",
+            TableId::Invocation => "invocation",
+            TableId::Journal => "journal",
+            TableId::Lock => "lock",
+            TableId::Meta => "meta",
+            TableId::Notified => "notified",
+            TableId::Promise => "promise",
+            TableId::Inbox => "inbox",
+            TableId::Running => "running",
+            TableId::State => "state",
+            TableId::Timer => "timer",
+            TableId::Outbox => "outbox",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TableId;
+
+    #[test]
+    fn every_table_has_its_own_byte_and_name() {
+        let bytes: Vec<u8> = TableId::ALL.iter().map(|table| *table as u8).collect();
+        assert!(bytes.is_sorted_by(|a, b| a < b), "{bytes:?}");
+        for table in TableId::ALL {
+            assert_eq!(TableId::of_key(&[table as u8, 0, 1]), Some(table));
+            assert!(TableId::ALL.iter().filter(|other| other.name() == table.name()).count() == 1);
+        }
+        assert_eq!(TableId::of_key(b""), None);
+    }
+}
