@@ -1,0 +1,75 @@
+//! Reads the fields of an encoded protobuf message one by one, without copying and without
+//! recursion. Only for what a generated type cannot do: trees of any depth, and one field of many.
+
+use bytes::{Buf, Bytes};
+
+/// Why bytes are not a message.
+pub(super) type Broken = &'static str;
+
+const TRUNCATED: Broken = "it ends in the middle of a field";
+
+/// The value of one field.
+pub(super) enum Value {
+    Number(usize),
+    Bytes(Bytes),
+    /// Of a fixed width, which no message here has.
+    Other,
+}
+
+/// Takes the first field off a message: its number and value. `None` at the end.
+pub(super) fn next(message: &mut Bytes) -> Result<Option<(usize, Value)>, Broken> {
+    if !message.has_remaining() {
+        return Ok(None);
+    }
+    let key = varint(message)?;
+    let value = match key & 7 {
+        0 => Value::Number(varint(message)?),
+        1 => take(message, 8).map(|_| Value::Other)?,
+        2 => {
+            let length = varint(message)?;
+            Value::Bytes(take(message, length)?)
+        }
+        5 => take(message, 4).map(|_| Value::Other)?,
+        _ => return Err("it has a field of an unknown wire type"),
+    };
+    Ok(Some((key >> 3, value)))
+}
+
+/// The last occurrence of the length-delimited field `number`.
+pub(super) fn bytes(mut message: Bytes, number: usize) -> Result<Option<Bytes>, Broken> {
+    let mut found = None;
+    while let Some((seen, value)) = next(&mut message)? {
+        if let (true, Value::Bytes(value)) = (seen == number, value) {
+            found = Some(value);
+        }
+    }
+    Ok(found)
+}
+
+impl Value {
+    /// The numbers of a repeated field, packed or not.
+    pub(super) fn numbers(self) -> Result<Vec<u32>, Broken> {
+        match self {
+            Value::Number(number) => Ok(vec![number as u32]),
+            Value::Bytes(mut packed) => {
+                let mut numbers = vec![];
+                while packed.has_remaining() {
+                    numbers.push(varint(&mut packed)? as u32);
+                }
+                Ok(numbers)
+            }
+            Value::Other => Err("it has a number of fixed width"),
+        }
+    }
+}
+
+fn varint(message: &mut Bytes) -> Result<usize, Broken> {
+    prost::decode_length_delimiter(message).map_err(|_| TRUNCATED)
+}
+
+fn take(message: &mut Bytes, length: usize) -> Result<Bytes, Broken> {
+    if message.remaining() < length {
+        return Err(TRUNCATED);
+    }
+    Ok(message.split_to(length))
+}
