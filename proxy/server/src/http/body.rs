@@ -1,0 +1,178 @@
+//! Bodies of requests and responses: ready ones, bounded reading of foreign ones, and one that is
+//! written piece by piece while it is being sent. Never buffers without a bound.
+
+use bytes::{Bytes, BytesMut};
+use http_body::Frame;
+use http_body_util::{BodyExt, Empty, Full, combinators::UnsyncBoxBody};
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+use tokio::sync::mpsc;
+
+/// Any error a body can end in.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A body of any kind.
+pub type Body = UnsyncBoxBody<Bytes, BoxError>;
+
+/// A body that is all there.
+pub fn full(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A body of no bytes.
+pub fn empty() -> Body {
+    Empty::new().map_err(|never| match never {}).boxed_unsync()
+}
+
+/// Why a body could not be read to its end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    #[error("the body is larger than {bytes_max} bytes; send less or raise the bound")]
+    TooLarge { bytes_max: usize },
+    #[error("the body ended early: {0}")]
+    Broken(String),
+}
+
+/// Reads `body` to its end and gives its bytes, without a copy where it came in one piece.
+///
+/// # Errors
+/// `TooLarge` as soon as more than `bytes_max` bytes are known to come, `Broken` when the peer
+/// stops in the middle.
+pub async fn read_body<B>(body: B, bytes_max: usize) -> Result<Bytes, BodyError>
+where
+    B: http_body::Body<Data = Bytes>,
+    B::Error: std::fmt::Display,
+{
+    let too_large = BodyError::TooLarge { bytes_max };
+    if body.size_hint().lower() > bytes_max as u64 {
+        return Err(too_large);
+    }
+    let mut body = std::pin::pin!(body);
+    let mut first = Bytes::new();
+    let mut rest = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| BodyError::Broken(error.to_string()))?;
+        let Ok(piece) = frame.into_data() else {
+            continue;
+        };
+        if first.len() + rest.len() + piece.len() > bytes_max {
+            return Err(too_large);
+        }
+        if first.is_empty() {
+            first = piece;
+        } else {
+            rest.extend_from_slice(&piece);
+        }
+    }
+    if rest.is_empty() {
+        return Ok(first);
+    }
+    let mut whole = BytesMut::with_capacity(first.len() + rest.len());
+    whole.extend_from_slice(&first);
+    whole.extend_from_slice(&rest);
+    Ok(whole.freeze())
+}
+
+/// Writes a body while it is being sent. Dropped without `finish`, it resets the stream
+/// (HTTP/2: `CANCEL`) or breaks the connection (HTTP/1.1).
+#[derive(Debug)]
+pub struct BodyWriter {
+    pieces: mpsc::Sender<Piece>,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Data(Bytes),
+    End,
+}
+
+/// The writer was dropped before it finished.
+#[derive(Debug, thiserror::Error)]
+#[error("the request was abandoned")]
+struct Abandoned;
+
+/// Nobody reads the body any more: the stream was reset or the connection broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the peer does not read the request any more")]
+pub struct Gone;
+
+/// A body and its writer; at most `pieces_max` pieces wait between them.
+pub fn channel(pieces_max: usize) -> (BodyWriter, Body) {
+    let (pieces, receiver) = mpsc::channel(pieces_max);
+    (BodyWriter { pieces }, Written { pieces: receiver, ended: false }.boxed_unsync())
+}
+
+impl BodyWriter {
+    /// Hands on one piece; waits while too many wait.
+    ///
+    /// # Errors
+    /// `Gone` when nobody will read it.
+    pub async fn write(&self, piece: Bytes) -> Result<(), Gone> {
+        self.pieces.send(Piece::Data(piece)).await.map_err(|_| Gone)
+    }
+
+    /// Ends the body in good order if that needs no waiting.
+    pub fn try_finish(self) {
+        // Full: what is left of the body is abandoned with the writer.
+        let _ = self.pieces.try_send(Piece::End);
+    }
+
+    /// Room for one piece. Cancel safe.
+    ///
+    /// # Errors
+    /// `Gone` when nobody will read it.
+    pub async fn reserve(&self) -> Result<Room<'_>, Gone> {
+        self.pieces.reserve().await.map(Room).map_err(|_| Gone)
+    }
+}
+
+/// Room for one more piece of a body.
+pub struct Room<'a>(mpsc::Permit<'a, Piece>);
+
+impl Room<'_> {
+    pub fn write(self, piece: Bytes) {
+        self.0.send(Piece::Data(piece));
+    }
+
+    /// Ends the body in good order.
+    pub fn finish(self) {
+        self.0.send(Piece::End);
+    }
+}
+
+struct Written {
+    pieces: mpsc::Receiver<Piece>,
+    ended: bool,
+}
+
+impl http_body::Body for Written {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        let piece = ready!(self.pieces.poll_recv(cx));
+        Poll::Ready(match piece {
+            Some(Piece::Data(piece)) => Some(Ok(Frame::data(piece))),
+            Some(Piece::End) => {
+                self.ended = true;
+                None
+            }
+            None => {
+                self.ended = true;
+                Some(Err(Box::new(Abandoned)))
+            }
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended
+    }
+}

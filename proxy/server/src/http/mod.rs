@@ -1,0 +1,13 @@
+//! HTTP over sockets: listening, connecting, bodies, signatures. Never knows what is said over
+//! them.
+
+pub mod body;
+pub mod client;
+pub mod identity;
+pub mod listen;
+mod socket;
+mod tasks;
+#[cfg(test)]
+pub mod testing;
+
+pub use body::{Body, BodyError, BoxError, empty, full, read_body};

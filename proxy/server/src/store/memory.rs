@@ -1,0 +1,183 @@
+//! The engine for tests and the simulator: a map in memory with the semantics of the one on disk,
+//! and troubles on request. Never touches a file; what it holds dies with its last handle.
+
+use super::{Batch, CommitError, Lease, Sequence, Snapshot, Store, owners::Owners};
+use bytes::Bytes;
+use holdfast_machine::{
+    id::{PartitionId, Partitions},
+    kv::{Fault, Kv, MemoryKv, Writes},
+};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Condvar, Mutex, MutexGuard},
+};
+
+/// A store in memory. `reopen` stands for the next start of the process.
+pub struct Memory {
+    disk: Arc<Disk>,
+    owners: Owners,
+}
+
+/// What the n-th commit runs into, counted from 1 over all partitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// `CommitError::Failed`; all later commits fail too.
+    Fail,
+    /// `CommitError::Unknown`, and the batch is there.
+    UnknownWritten,
+    /// `CommitError::Unknown`, and the batch is not there.
+    UnknownLost,
+}
+
+/// What outlives the process.
+struct Disk {
+    state: Mutex<State>,
+    released: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Shared with snapshots; copied by the first write after one was taken.
+    map: Arc<MemoryKv>,
+    commits: u64,
+    troubles: BTreeMap<u64, Trouble>,
+    held: bool,
+    failed: bool,
+}
+
+/// Commits wait until this is dropped.
+pub struct Held(Arc<Disk>);
+
+impl Memory {
+    pub fn new(partitions: Partitions) -> Self {
+        let disk = Disk { state: Mutex::default(), released: Condvar::new() };
+        Memory::open(Arc::new(disk), partitions).expect("an empty map holds no bad row")
+    }
+
+    /// The same data with everything forgotten that a process remembers.
+    pub fn reopen(&self) -> Result<Self, Fault> {
+        let mut state = self.disk.lock();
+        (state.failed, state.troubles) = (false, BTreeMap::new());
+        drop(state);
+        Memory::open(self.disk.clone(), self.owners.partitions())
+    }
+
+    /// Lets the `nth` commit of this store run into `trouble`.
+    pub fn plan(&self, nth: u64, trouble: Trouble) {
+        self.disk.lock().troubles.insert(nth, trouble);
+    }
+
+    /// Lets commits wait, as a slow disk does, until the answer is dropped.
+    pub fn hold(&self) -> Held {
+        self.disk.lock().held = true;
+        Held(self.disk.clone())
+    }
+
+    /// How many commits were tried.
+    pub fn commits(&self) -> u64 {
+        self.disk.lock().commits
+    }
+
+    fn open(disk: Arc<Disk>, partitions: Partitions) -> Result<Self, Fault> {
+        let map = disk.lock().map.clone();
+        Ok(Memory { owners: Owners::read(&*map, partitions)?, disk })
+    }
+
+    fn map(&self) -> Arc<MemoryKv> {
+        self.disk.lock().map.clone()
+    }
+}
+
+impl Disk {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it holds this lock")
+    }
+
+    fn write(&self, sequence: Sequence, writes: Writes) -> Result<(), CommitError> {
+        let free = self.released.wait_while(self.lock(), |state| state.held);
+        let mut state = free.expect("nothing panics while it holds this lock");
+        state.commits += 1;
+        let nth = state.commits;
+        let trouble = state.troubles.remove(&nth);
+        state.failed |= trouble == Some(Trouble::Fail);
+        if state.failed {
+            return Err(CommitError::Failed("planned failure".to_owned()));
+        }
+        if trouble != Some(Trouble::UnknownLost) {
+            Arc::make_mut(&mut state.map).apply(writes);
+        }
+        match trouble {
+            Some(_) => {
+                Err(CommitError::Unknown { sequence, reason: "planned uncertainty".to_owned() })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.lock().held = false;
+        self.0.released.notify_all();
+    }
+}
+
+impl Kv for Memory {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
+        self.disk.lock().map.get(key)
+    }
+
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Fault> {
+        self.map().scan(from, to, each)
+    }
+}
+
+impl Store for Memory {
+    fn partitions(&self) -> Partitions {
+        self.owners.partitions()
+    }
+
+    fn acquire(&self, partition: PartitionId) -> Result<Lease, CommitError> {
+        self.owners.acquire(partition, |writes| {
+            Arc::make_mut(&mut self.disk.lock().map).apply(writes);
+            Ok(())
+        })
+    }
+
+    fn applied(&self, partition: PartitionId) -> Result<Sequence, Fault> {
+        self.owners.applied(self, partition)
+    }
+
+    fn commit(&self, batch: Batch) -> Result<(), CommitError> {
+        let sequence = batch.sequence;
+        self.owners.commit(batch, |writes| self.disk.write(sequence, writes))
+    }
+
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, Fault> {
+        Ok(Arc::new(Frozen(self.map())))
+    }
+}
+
+struct Frozen(Arc<MemoryKv>);
+
+impl Snapshot for Frozen {}
+
+impl Kv for Frozen {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
+        self.0.get(key)
+    }
+
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Fault> {
+        self.0.scan(from, to, each)
+    }
+}

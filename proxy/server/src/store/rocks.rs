@@ -1,0 +1,252 @@
+//! The engine on this machine's disk: RocksDB. Never acknowledges what its log has not taken, and
+//! after one failed commit never tries another.
+
+mod options;
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Batch, CommitError, Config, Durability, Error, Lease, Sequence, Snapshot, Store,
+    config::MEMORY_BYTES_MIN, directory::Directory, owners::Owners,
+};
+use bytes::Bytes;
+use holdfast_machine::{
+    id::{PartitionId, Partitions},
+    kv::{Fault, Kv, Writes},
+};
+use rocksdb::{DB, ReadOptions, WriteBatch, WriteOptions};
+use std::sync::{Arc, OnceLock};
+
+/// Bytes of a batch beside keys and values: a header, and a tag and two lengths for each row.
+const BATCH_HEADER_BYTES: usize = 12;
+const BATCH_ROW_BYTES: usize = 11;
+
+/// `REGISTRY` is no partition.
+const TOO_MANY: Partitions = Partitions(u16::MAX);
+
+/// A data directory in use.
+pub struct Rocks {
+    db: Arc<DB>,
+    owners: Owners,
+    read: ReadOptions,
+    synced: WriteOptions,
+    unsynced: WriteOptions,
+    /// Why the first commit that failed did. After a failed fsync the kernel may have dropped the
+    /// pages and report success the next time, so there is no next time.
+    failed: OnceLock<String>,
+    // Dropped last: the lock outlives the engine.
+    _directory: Directory,
+}
+
+impl Rocks {
+    /// Opens the data directory, and makes it with `partitions` partitions if it is new. The
+    /// number it was made with wins over `partitions`, which is warned of.
+    pub fn open(config: &Config, partitions: Partitions) -> Result<Self, Error> {
+        check(config, partitions)?;
+        let path = &config.directory;
+        let directory = Directory::lock(path)?;
+        let kept = directory.partitions(partitions);
+        if kept != partitions {
+            tracing::warn!(
+                directory = %path.display(),
+                configured = partitions.0,
+                partitions = kept.0,
+                "the data directory keeps the number of partitions it was made with"
+            );
+        }
+        let options = options::database(config, directory.is_new());
+        let db =
+            DB::open(&options, directory.engine()).map_err(|error| Error::engine(path, &error))?;
+        if directory.is_new() && db.latest_sequence_number() > 0 {
+            let what = "holdfast.toml is missing".to_owned();
+            return Err(Error::Corrupt { directory: path.clone(), what });
+        }
+        directory.finish(kept)?;
+        Rocks::with(db, directory, kept)
+            .map_err(|fault| Error::Corrupt { directory: path.clone(), what: fault.to_string() })
+    }
+
+    fn with(db: DB, directory: Directory, partitions: Partitions) -> Result<Self, Fault> {
+        let (mut synced, mut unsynced) = (WriteOptions::new(), WriteOptions::new());
+        synced.set_sync(true);
+        unsynced.set_sync(false);
+        let read = ReadOptions::default();
+        let owners = Owners::read(&View { db: &db, read: &read }, partitions)?;
+        let failed = OnceLock::new();
+        let db = Arc::new(db);
+        Ok(Rocks { db, owners, read, synced, unsynced, failed, _directory: directory })
+    }
+
+    fn write(&self, writes: &Writes, durability: Durability) -> Result<(), CommitError> {
+        if let Some(reason) = self.failed.get() {
+            return Err(CommitError::Failed(format!("an earlier commit failed: {reason}")));
+        }
+        let options = match durability {
+            Durability::Sync => &self.synced,
+            Durability::Async => &self.unsynced,
+        };
+        self.db.write_opt(batch(writes), options).map_err(|error| {
+            let reason = self.failed.get_or_init(|| error.into_string());
+            CommitError::Failed(reason.clone())
+        })
+    }
+}
+
+fn check(config: &Config, partitions: Partitions) -> Result<(), Error> {
+    let memory = config.memory_bytes;
+    let wrong = |field, value, expected| Err(Error::Setting { field, value, expected });
+    match () {
+        () if partitions.0 == 0 || partitions == TOO_MANY => {
+            wrong("partitions", u64::from(partitions.0), "1 to 65534")
+        }
+        () if memory < MEMORY_BYTES_MIN => wrong("memory_bytes", memory, "at least 16777216"),
+        () if config.files_max < 64 => {
+            wrong("files_max", u64::from(config.files_max), "at least 64")
+        }
+        () => Ok(()),
+    }
+}
+
+fn batch(writes: &Writes) -> WriteBatch {
+    let row = |(key, value): (&Vec<u8>, &Option<Bytes>)| {
+        BATCH_ROW_BYTES + key.len() + value.as_ref().map_or(0, Bytes::len)
+    };
+    let bytes = BATCH_HEADER_BYTES + writes.iter().map(row).sum::<usize>();
+    let mut batch = WriteBatch::with_capacity_bytes(bytes);
+    for (key, value) in writes {
+        match value {
+            Some(value) => batch.put(key, value),
+            None => batch.delete(key),
+        }
+    }
+    batch
+}
+
+impl Store for Rocks {
+    fn partitions(&self) -> Partitions {
+        self.owners.partitions()
+    }
+
+    fn acquire(&self, partition: PartitionId) -> Result<Lease, CommitError> {
+        self.owners.acquire(partition, |writes| self.write(&writes, Durability::Sync))
+    }
+
+    fn applied(&self, partition: PartitionId) -> Result<Sequence, Fault> {
+        self.owners.applied(self, partition)
+    }
+
+    fn commit(&self, batch: Batch) -> Result<(), CommitError> {
+        let durability = batch.durability;
+        self.owners.commit(batch, |writes| self.write(&writes, durability))
+    }
+
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, Fault> {
+        Ok(Arc::new(Frozen::new(self.db.clone())))
+    }
+}
+
+impl Kv for Rocks {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
+        View { db: &self.db, read: &self.read }.get(key)
+    }
+
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Fault> {
+        scan(&self.db, ReadOptions::default(), (from, to), each)
+    }
+}
+
+/// Reads of a database that has no owners yet.
+struct View<'a> {
+    db: &'a DB,
+    read: &'a ReadOptions,
+}
+
+impl Kv for View<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
+        let value = self.db.get_pinned_opt(key, self.read).map_err(unreadable)?;
+        Ok(value.map(|value| Bytes::copy_from_slice(&value)))
+    }
+
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Fault> {
+        scan(self.db, ReadOptions::default(), (from, to), each)
+    }
+}
+
+fn scan(
+    db: &DB,
+    mut read: ReadOptions,
+    (from, to): (&[u8], &[u8]),
+    each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+) -> Result<(), Fault> {
+    if from >= to {
+        return Ok(());
+    }
+    // With an upper bound RocksDB does not look for a row beyond it, over whatever was deleted.
+    read.set_iterate_upper_bound(to);
+    let mut rows = db.raw_iterator_opt(read);
+    rows.seek(from);
+    while let Some((key, value)) = rows.item() {
+        if !each(key, value) {
+            return Ok(());
+        }
+        rows.next();
+    }
+    rows.status().map_err(unreadable)
+}
+
+fn unreadable(error: rocksdb::Error) -> Fault {
+    Fault::Read(error.into_string())
+}
+
+/// A snapshot together with the database it is of.
+struct Frozen {
+    // Dropped first, while the database is there.
+    snapshot: rocksdb::Snapshot<'static>,
+    db: Arc<DB>,
+}
+
+impl Frozen {
+    fn new(db: Arc<DB>) -> Self {
+        let snapshot = db.snapshot();
+        // SAFETY: the snapshot borrows the database inside the `Arc`, which does not move and which
+        // lives at least as long as this struct; fields drop in order, so the snapshot goes first;
+        // and nothing hands out the snapshot with its pretended lifetime.
+        let snapshot = unsafe {
+            std::mem::transmute::<rocksdb::Snapshot<'_>, rocksdb::Snapshot<'static>>(snapshot)
+        };
+        Frozen { snapshot, db }
+    }
+
+    fn read(&self) -> ReadOptions {
+        let mut read = ReadOptions::default();
+        read.set_snapshot(&self.snapshot);
+        read
+    }
+}
+
+impl Snapshot for Frozen {}
+
+impl Kv for Frozen {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
+        View { db: &self.db, read: &self.read() }.get(key)
+    }
+
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Fault> {
+        scan(&self.db, self.read(), (from, to), each)
+    }
+}

@@ -1,0 +1,115 @@
+//! All settings of RocksDB in one place, with their reasons. Never decides anything at run time.
+//!
+//! One column family holds all tables. Each further one would have a write buffer of its own and
+//! hold back the deletion of the common log until it is flushed too; and as keys begin with the
+//! byte of their table, rows of one access pattern lie side by side in the files anyway.
+
+use super::Config;
+use rocksdb::{
+    BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, InfoLogger, LogLevel, Options,
+    WriteBufferManager,
+};
+
+/// Blocks of this size compress well and still cost little for a point read.
+const BLOCK_BYTES: usize = 16 << 10;
+/// About one false answer in a hundred for "is this key in this file".
+const BLOOM_BITS: f64 = 10.0;
+/// The same for the table in memory, as a part of its size.
+const MEMTABLE_BLOOM_PART: f64 = 0.02;
+/// Writing back this much at a time keeps a flush from delaying the fsync of a commit.
+const BYTES_PER_SYNC: u64 = 1 << 20;
+/// One flush and one compaction at a time: the cores are for invocations.
+const BACKGROUND_JOBS: i32 = 2;
+/// A file in which half of this many rows in a row are deletions is compacted soon: timers, inbox
+/// and outbox are queues, and a scan of a queue walks over what was taken from it.
+const DELETIONS_WINDOW: usize = 4096;
+
+/// `new`: the database is made; else a missing one is an error.
+pub(super) fn database(config: &Config, new: bool) -> Options {
+    let mut options = Options::default();
+    options.create_if_missing(new);
+    options.set_error_if_exists(false);
+    log(&mut options, config);
+    memory(&mut options, config);
+    files(&mut options, config);
+    diagnostics(&mut options);
+    options
+}
+
+fn log(options: &mut Options, config: &Config) {
+    options.set_paranoid_checks(true);
+    // What was acknowledged is before the end of the log, so damage before the end is refused: the
+    // default mode would drop everything after it in silence. A torn end is what a crash leaves.
+    // Logs are not recycled because this mode cannot tell old records from new ones then.
+    options.set_wal_recovery_mode(match config.accept_damaged_log {
+        false => DBRecoveryMode::TolerateCorruptedTailRecords,
+        true => DBRecoveryMode::PointInTime,
+    });
+    options.set_recycle_log_file_num(0);
+    // A log that is missing as a whole is noticed.
+    options.set_track_and_verify_wals_in_manifest(!config.accept_damaged_log);
+    options.set_max_total_wal_size(config.log_bytes_max);
+    // Every commit of a batch is synced; nothing is left over for the background.
+    options.set_wal_bytes_per_sync(0);
+    // Partitions that wait for the one that writes sleep, rather than spin on the cores that the
+    // handlers need.
+    options.set_enable_write_thread_adaptive_yield(false);
+}
+
+fn memory(options: &mut Options, config: &Config) {
+    let total = usize::try_from(config.memory_bytes).unwrap_or(usize::MAX);
+    // One bound for all: what write buffers take is taken from the cache.
+    let cache = Cache::new_lru_cache(total);
+    let buffers =
+        WriteBufferManager::new_write_buffer_manager_with_cache(total / 2, false, cache.clone());
+    options.set_write_buffer_manager(&buffers);
+    // A log is deleted once the buffer with its rows is flushed, so the buffer bounds the log too.
+    let buffer = (total / 8).min(usize::try_from(config.log_bytes_max / 2).unwrap_or(usize::MAX));
+    options.set_write_buffer_size(buffer);
+    options.set_max_write_buffer_number(3);
+    // "No such invocation" is the usual answer when one begins, and must not cost a search.
+    options.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_PART);
+    options.set_memtable_whole_key_filtering(true);
+    options.set_block_based_table_factory(&blocks(&cache));
+}
+
+fn blocks(cache: &Cache) -> BlockBasedOptions {
+    let mut blocks = BlockBasedOptions::default();
+    blocks.set_block_cache(cache);
+    blocks.set_block_size(BLOCK_BYTES);
+    blocks.set_bloom_filter(BLOOM_BITS, false);
+    // Within the bound as well; those of the newest files stay.
+    blocks.set_cache_index_and_filter_blocks(true);
+    blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    blocks
+}
+
+fn files(options: &mut Options, config: &Config) {
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_bytes_per_sync(BYTES_PER_SYNC);
+    options.set_max_background_jobs(BACKGROUND_JOBS);
+    options.set_max_open_files(i32::try_from(config.files_max).unwrap_or(i32::MAX));
+    options.add_compact_on_deletion_collector_factory(DELETIONS_WINDOW, DELETIONS_WINDOW / 2, 0.0);
+    // Whoever drops a snapshot or a scan does not delete files for it.
+    options.set_avoid_unnecessary_blocking_io(true);
+}
+
+fn diagnostics(options: &mut Options) {
+    options.set_stats_dump_period_sec(0);
+    options.set_stats_persist_period_sec(0);
+    // No LOG files; what the engine has to say goes where everything goes.
+    options.set_log_level(LogLevel::Warn);
+    options.set_info_logger(InfoLogger::new_callback_logger(LogLevel::Warn, tell));
+}
+
+fn tell(level: LogLevel, text: &str) {
+    match level {
+        LogLevel::Debug | LogLevel::Info | LogLevel::Header => {
+            tracing::debug!(target: "rocksdb", "{}", text.trim_end());
+        }
+        LogLevel::Warn => tracing::warn!(target: "rocksdb", "{}", text.trim_end()),
+        LogLevel::Error | LogLevel::Fatal => {
+            tracing::error!(target: "rocksdb", "{}", text.trim_end());
+        }
+    }
+}

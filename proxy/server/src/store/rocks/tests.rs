@@ -1,0 +1,246 @@
+//! What only an engine on a disk can meet: other processes, other formats, damage, a full disk.
+
+use super::Rocks;
+use crate::store::{Batch, CommitError, Config, Durability, Error, Fence, Lease, Store};
+use bytes::Bytes;
+use holdfast_machine::{
+    id::{PartitionId, Partitions},
+    kv::{Kv, Writes},
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+const FIRST: PartitionId = PartitionId(0);
+
+fn config(directory: &Path) -> Config {
+    Config { directory: directory.to_path_buf(), ..Config::default() }
+}
+
+fn open(directory: &Path) -> Result<Rocks, Error> {
+    Rocks::open(&config(directory), Partitions(2))
+}
+
+fn refused(directory: &Path) -> Error {
+    open(directory).err().expect("the directory must be refused")
+}
+
+/// Commits `number` rows named by number, one commit each, with values of `bytes`.
+fn fill(store: &Rocks, lease: Lease, numbers: std::ops::Range<u64>, bytes: usize) -> Vec<u64> {
+    let mut written = Vec::new();
+    let mut sequence = lease.applied;
+    for number in numbers {
+        sequence = sequence.next();
+        let key = format!("row{number:08}").into_bytes();
+        let writes = Writes::from([(key, Some(Bytes::from(noise(number, bytes))))]);
+        let Lease { fence, .. } = lease;
+        match store.commit(Batch { fence, sequence, writes, durability: Durability::Sync }) {
+            Ok(()) => written.push(number),
+            Err(_) => break,
+        }
+    }
+    written
+}
+
+/// Bytes that do not compress.
+fn noise(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u8
+    };
+    (0..bytes).map(|_| next()).collect()
+}
+
+fn has(store: &Rocks, number: u64, bytes: usize) -> bool {
+    let row = store.get(format!("row{number:08}").as_bytes()).unwrap();
+    row.is_some_and(|row| row == noise(number, bytes))
+}
+
+#[test]
+fn a_directory_is_for_one_process_at_a_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    let error = refused(directory.path());
+    assert_eq!(error.code(), "HF0020");
+    let holder = format!("in use by process {}", std::process::id());
+    assert!(error.to_string().contains(&holder), "{error}");
+    drop(store);
+    open(directory.path()).unwrap();
+}
+
+#[test]
+fn a_directory_of_somebody_else_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("thesis.tex"), "years of work").unwrap();
+    let error = refused(directory.path());
+    assert_eq!(error.code(), "HF0022");
+    assert!(error.to_string().contains("`thesis.tex`"), "{error}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_start_that_was_broken_off_is_made_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    drop(store);
+    fs::remove_file(directory.path().join("holdfast.toml")).unwrap();
+    fs::write(directory.path().join("holdfast.toml.new"), "form").unwrap();
+    let store = open(directory.path()).unwrap();
+    store.acquire(FIRST).unwrap();
+    drop(store);
+    // With data in it, a directory without a label is not one that is being made.
+    fs::remove_file(directory.path().join("holdfast.toml")).unwrap();
+    assert_eq!(refused(directory.path()).code(), "HF0021");
+}
+
+#[test]
+fn a_newer_format_is_refused_untouched() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()).unwrap());
+    let label = directory.path().join("holdfast.toml");
+    fs::write(&label, "format = 2\nshards = \"many\"\n").unwrap();
+    let error = refused(directory.path());
+    assert_eq!(error.code(), "HF0025");
+    assert!(error.to_string().contains("has format 2, and this program reads up to 1"), "{error}");
+    fs::write(&label, "format = \n").unwrap();
+    assert_eq!(refused(directory.path()).code(), "HF0021");
+    fs::write(&label, "format = 1\npartitions = 0\n").unwrap();
+    assert_eq!(refused(directory.path()).code(), "HF0021");
+}
+
+#[test]
+fn a_directory_keeps_its_number_of_partitions() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()).unwrap());
+    let store = Rocks::open(&config(directory.path()), Partitions(7)).unwrap();
+    assert_eq!(store.partitions(), Partitions(2));
+}
+
+#[test]
+fn settings_out_of_bounds_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let small = Config { memory_bytes: 1000, ..config(directory.path()) };
+    let error = Rocks::open(&small, Partitions(2)).err().unwrap();
+    assert_eq!(error.code(), "HF0027");
+    assert_eq!(error.to_string(), "memory_bytes is 1000, expected at least 16777216");
+    let none = Rocks::open(&config(directory.path()), Partitions(0)).err().unwrap();
+    assert_eq!(none.code(), "HF0027");
+}
+
+#[test]
+fn files_that_are_gone_are_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    fill(&store, store.acquire(FIRST).unwrap(), 0..10, 100);
+    drop(store);
+    fs::remove_dir_all(directory.path().join("rocks")).unwrap();
+    let error = refused(directory.path());
+    assert_eq!(error.code(), "HF0021", "{error}");
+}
+
+fn log_file(directory: &Path) -> PathBuf {
+    let files = fs::read_dir(directory.join("rocks")).unwrap().map(|file| file.unwrap().path());
+    let is_log = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "log");
+    files.filter(is_log).max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap()
+}
+
+#[test]
+fn a_damaged_log_is_refused_and_lost_only_on_request() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    fill(&store, store.acquire(FIRST).unwrap(), 0..50, 1000);
+    drop(store);
+    let log = log_file(directory.path());
+    let mut bytes = fs::read(&log).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x40;
+    fs::write(&log, bytes).unwrap();
+    let error = refused(directory.path());
+    assert_eq!(error.code(), "HF0021", "{error}");
+    let accepting = Config { accept_damaged_log: true, ..config(directory.path()) };
+    let store = Rocks::open(&accepting, Partitions(2)).unwrap();
+    assert!(has(&store, 0, 1000));
+    assert!(!has(&store, 49, 1000), "what follows the damage is gone");
+}
+
+#[test]
+fn a_torn_end_of_the_log_is_what_a_crash_leaves() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    fill(&store, store.acquire(FIRST).unwrap(), 0..50, 1000);
+    drop(store);
+    let log = log_file(directory.path());
+    let length = fs::metadata(&log).unwrap().len();
+    fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(length - 500).unwrap();
+    let store = open(directory.path()).unwrap();
+    assert!(has(&store, 48, 1000));
+    assert!(!has(&store, 49, 1000));
+    let lease = store.acquire(FIRST).unwrap();
+    assert_eq!(lease.applied.0, 49, "the number goes with the rows of its commit");
+}
+
+/// A file system of its own, which is full after a few commits.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn mount(megabytes: u32) -> Option<Self> {
+        let directory = tempfile::tempdir().unwrap();
+        let size = format!("size={megabytes}m");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(directory.path());
+        let mounted = mount.output().is_ok_and(|output| output.status.success());
+        mounted.then(|| SmallDisk(directory))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn what_was_acknowledged_before_the_disk_was_full_is_there() {
+    const BYTES: usize = 20_000;
+    let Some(disk) = SmallDisk::mount(8) else {
+        eprintln!("skipped: mounting a small file system needs root");
+        return;
+    };
+    let data = disk.0.path().join("data");
+    let store = open(&data).unwrap();
+    let lease = store.acquire(FIRST).unwrap();
+    let written = fill(&store, lease, 0..10_000, BYTES);
+    assert!((10..9_000).contains(&written.len()), "{} commits", written.len());
+    // The disk gets some space back, and still nothing is tried again.
+    let next = lease.applied.0 + written.len() as u64 + 1;
+    let again = Batch {
+        fence: Fence { ..lease.fence },
+        sequence: crate::store::Sequence(next),
+        writes: Writes::new(),
+        durability: Durability::Sync,
+    };
+    let Err(CommitError::Failed(reason)) = store.commit(again) else {
+        panic!("a commit after a failed one");
+    };
+    assert!(reason.contains("No space left"), "{reason}");
+    assert!(written.iter().all(|number| has(&store, *number, BYTES)));
+    drop(store);
+    match open(&data) {
+        Err(error) => assert_eq!(error.code(), "HF0024", "{error}"),
+        Ok(store) => assert!(written.iter().all(|number| has(&store, *number, BYTES))),
+    }
+    let enlarged =
+        Command::new("mount").args(["-o", "remount,size=64m"]).arg(disk.0.path()).status();
+    assert!(enlarged.unwrap().success());
+    let store = open(&data).unwrap();
+    assert!(written.iter().all(|number| has(&store, *number, BYTES)));
+    let lease = store.acquire(FIRST).unwrap();
+    assert!(lease.applied.0 >= written.len() as u64);
+    let more = fill(&store, lease, 20_000..20_010, BYTES);
+    assert_eq!(more.len(), 10);
+}
