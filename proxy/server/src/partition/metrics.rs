@@ -1,0 +1,144 @@
+//! What the partitions count. The machine counts nothing; its commands and effects are counted
+//! here, by name.
+
+use crate::telemetry;
+use holdfast_machine::{command::Command, effect::Effect, id::PartitionId};
+use prometheus_client::metrics::{
+    counter::Counter,
+    family::Family,
+    gauge::Gauge,
+    histogram::{Histogram, exponential_buckets},
+};
+use std::{sync::Arc, time::Duration};
+
+type Label = [(&'static str, &'static str); 1];
+type PartitionLabel = [(&'static str, String); 1];
+
+/// The families of all partitions. Cheap to clone.
+#[derive(Clone)]
+pub struct Metrics(Arc<Families>);
+
+struct Families {
+    commands: Family<Label, Counter>,
+    effects: Family<Label, Counter>,
+    batch_commands: Histogram,
+    batch_bytes: Histogram,
+    commit_seconds: Histogram,
+    timer_lateness_seconds: Histogram,
+    queue_commands: Family<PartitionLabel, Gauge>,
+    live_attempts: Family<PartitionLabel, Gauge>,
+    waited_invocations: Family<PartitionLabel, Gauge>,
+    stopped: Family<PartitionLabel, Gauge>,
+}
+
+/// The gauges of one partition.
+pub(super) struct Gauges {
+    pub queue_commands: Gauge,
+    pub live_attempts: Gauge,
+    pub waited_invocations: Gauge,
+    /// 1 after a fault.
+    pub stopped: Gauge,
+}
+
+impl Metrics {
+    pub fn new(telemetry: &telemetry::Metrics) -> Self {
+        let seconds = || Histogram::new(exponential_buckets(0.000_05, 2.0, 18));
+        let families = Families {
+            commands: Family::default(),
+            effects: Family::default(),
+            batch_commands: Histogram::new(exponential_buckets(1.0, 2.0, 11)),
+            batch_bytes: Histogram::new(exponential_buckets(256.0, 4.0, 10)),
+            commit_seconds: seconds(),
+            timer_lateness_seconds: seconds(),
+            queue_commands: Family::default(),
+            live_attempts: Family::default(),
+            waited_invocations: Family::default(),
+            stopped: Family::default(),
+        };
+        telemetry.register("partition", |registry| {
+            let f = &families;
+            registry.register("commands", "Commands applied", f.commands.clone());
+            registry.register("effects", "Effects released", f.effects.clone());
+            let help = "Commands that shared a commit";
+            registry.register("batch_commands", help, f.batch_commands.clone());
+            let help = "Bytes of rows in a commit";
+            registry.register("batch_bytes", help, f.batch_bytes.clone());
+            let help = "Time a commit took to be durable";
+            registry.register("commit_seconds", help, f.commit_seconds.clone());
+            let help = "Time from a timer's due time to its turn";
+            registry.register("timer_lateness_seconds", help, f.timer_lateness_seconds.clone());
+            let help = "Commands that wait for a partition";
+            registry.register("queue_commands", help, f.queue_commands.clone());
+            let help = "Attempts that run now";
+            registry.register("live_attempts", help, f.live_attempts.clone());
+            let help = "Invocations whose outcome somebody waits for";
+            registry.register("waited_invocations", help, f.waited_invocations.clone());
+            let help = "1 where a partition has stopped after a fault";
+            registry.register("stopped", help, f.stopped.clone());
+        });
+        Metrics(Arc::new(families))
+    }
+
+    pub(super) fn gauges(&self, partition: PartitionId) -> Gauges {
+        let label = [("partition", partition.0.to_string())];
+        let of = |family: &Family<PartitionLabel, Gauge>| family.get_or_create_owned(&label);
+        Gauges {
+            queue_commands: of(&self.0.queue_commands),
+            live_attempts: of(&self.0.live_attempts),
+            waited_invocations: of(&self.0.waited_invocations),
+            stopped: of(&self.0.stopped),
+        }
+    }
+
+    pub(super) fn command(&self, command: &Command) {
+        self.0.commands.get_or_create(&[("command", command_name(command))]).inc();
+    }
+
+    pub(super) fn effect(&self, effect: &Effect) {
+        self.0.effects.get_or_create(&[("effect", effect_name(effect))]).inc();
+    }
+
+    pub(super) fn committed(&self, commands: usize, bytes: usize, took: Duration) {
+        self.0.batch_commands.observe(commands as f64);
+        self.0.batch_bytes.observe(bytes as f64);
+        self.0.commit_seconds.observe(took.as_secs_f64());
+    }
+
+    pub(super) fn timer_late_by(&self, late: Duration) {
+        self.0.timer_lateness_seconds.observe(late.as_secs_f64());
+    }
+}
+
+fn command_name(command: &Command) -> &'static str {
+    match command {
+        Command::Invoke(_) => "invoke",
+        Command::Attach { .. } => "attach",
+        Command::Output { .. } => "output",
+        Command::Signal { .. } => "signal",
+        Command::Cancel { .. } => "cancel",
+        Command::Kill { .. } => "kill",
+        Command::Pause { .. } => "pause",
+        Command::Resume { .. } => "resume",
+        Command::Purge { .. } => "purge",
+        Command::PurgeJournal { .. } => "purge_journal",
+        Command::RestartAsNew { .. } => "restart_as_new",
+        Command::PatchState { .. } => "patch_state",
+        Command::Attempt(_) => "attempt",
+        Command::TimerDue { .. } => "timer_due",
+        Command::Deliver { .. } => "deliver",
+        Command::Delivered { .. } => "delivered",
+    }
+}
+
+fn effect_name(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::Invoke { .. } => "invoke",
+        Effect::Notify { .. } => "notify",
+        Effect::Suspend { .. } => "suspend",
+        Effect::Abort { .. } => "abort",
+        Effect::Reply(_) => "reply",
+        Effect::Ended { .. } => "ended",
+        Effect::WakeAt(_) => "wake_at",
+        Effect::Send { .. } => "send",
+    }
+}

@@ -1,0 +1,283 @@
+//! One thread that owns a slice of all keys: takes everything that is ready, applies it, commits
+//! once, then releases the effects. Never answers before the commit, never waits on the network.
+
+mod config;
+mod live;
+mod metrics;
+mod queue;
+mod release;
+mod start;
+mod stop;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod turn;
+mod waiters;
+
+pub use config::Config;
+pub use metrics::Metrics;
+pub use start::{Error, Partitions as Waiting, Running, start};
+
+use crate::store::Store;
+use holdfast_machine::{
+    attempt,
+    command::{AttemptSaid, Command, Reply},
+    id::{InvocationId, PartitionId, Partitions},
+    model::{Entry, Outcome},
+    time::Timestamp,
+};
+use queue::{Ask, Work};
+use start::Shared;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+use waiters::Waiter;
+
+/// What the partition needs done by somebody who may wait on the network; the house plugs it in.
+pub trait Hands: Send + Sync + 'static {
+    /// Asks for a place among the running attempts. False: there is none now; the invocation is
+    /// remembered and `Handle::start_attempt` is called when there is one.
+    fn admit(&self, invocation: InvocationId, attempt: u32) -> bool;
+
+    /// Runs an attempt that was admitted. Must not block.
+    fn start(&self, attempt: Admitted);
+
+    /// An admitted attempt will not start after all: its place is free.
+    fn forgo(&self, invocation: InvocationId, attempt: u32);
+}
+
+/// An attempt on its way to the service.
+pub struct Admitted {
+    pub start: attempt::Start,
+    /// What happens to it from now on. Closed: the attempt is void, as after `News::Abort`. Either
+    /// it ended, or the partition did, or it fell too far behind and another attempt begins.
+    pub news: mpsc::Receiver<News>,
+    pub partition: Handle,
+}
+
+/// What a live attempt is told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum News {
+    /// A notification was stored after the entries in `Start`.
+    Notification(Entry),
+    /// Half-close as soon as possible so that the service suspends.
+    Suspend,
+    /// The attempt is void: reset the stream, say nothing more.
+    Abort,
+}
+
+/// The partition cannot take commands.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    /// Too many commands wait; try again.
+    #[error("partition {} is overloaded; try again in {retry_after_ms} ms", partition.0)]
+    Overloaded { partition: PartitionId, retry_after_ms: u64 },
+    /// It stopped after a fault; the operator has to look.
+    #[error("partition {} has stopped: {reason}", partition.0)]
+    Stopped { partition: PartitionId, reason: String },
+    /// The process is shutting down.
+    #[error("shutting down")]
+    ShuttingDown,
+}
+
+impl Unavailable {
+    /// Names the page in `docs/errors`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Unavailable::Overloaded { .. } => "HF0030",
+            Unavailable::Stopped { .. } => "HF0031",
+            Unavailable::ShuttingDown => "HF0032",
+        }
+    }
+}
+
+/// How an invocation that somebody waited for ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ended {
+    pub outcome: Outcome,
+    /// Set where the outcome was already there when it was asked for, and is retained.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Puts commands into one partition's order. Cheap to clone.
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+}
+
+/// What a wait for an outcome can come to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Waited {
+    Ended(Ended),
+    /// Any reply that is not an outcome to wait for (`Refused`, `Unknown`, …).
+    Reply(Reply),
+}
+
+impl Handle {
+    pub fn id(&self) -> PartitionId {
+        self.shared.id
+    }
+
+    /// Whether it has recovered and works on what comes.
+    pub fn is_ready(&self) -> bool {
+        self.shared.is_ready()
+    }
+
+    /// Why it takes no commands any more, if so.
+    pub fn closed(&self) -> Option<Unavailable> {
+        self.shared.queue.closed()
+    }
+
+    /// Applies `command` and gives its reply once it is durable.
+    pub async fn call(&self, command: Command) -> Result<Reply, Unavailable> {
+        let answer = self.ask(command, None)?;
+        self.come(answer).await
+    }
+
+    /// As `call` for `Invoke` and `Attach`, and then waits, without limit, for the outcome.
+    /// `accepted` is called once the invocation is durably accepted.
+    pub async fn wait(
+        &self,
+        command: Command,
+        accepted: impl FnOnce(&Reply) + Send,
+    ) -> Result<Waited, Unavailable> {
+        let waited = self.wait_once(command, accepted).await?;
+        let Waited::Reply(Reply::Accepted { invocation, new: false, .. }) = waited else {
+            return Ok(waited);
+        };
+        // It was there already, and may have ended already.
+        self.wait_once(Command::Attach { invocation }, |_| {}).await
+    }
+
+    async fn wait_once(
+        &self,
+        command: Command,
+        accepted: impl FnOnce(&Reply) + Send,
+    ) -> Result<Waited, Unavailable> {
+        let Some(invocation) = waited_for(&command) else {
+            return self.call(command).await.map(Waited::Reply);
+        };
+        let (ended, outcome) = oneshot::channel();
+        let id = self.shared.new_waiter();
+        let reply = self.ask(command, Some(Waiter { id, ended }))?;
+        let mut seat = Seat { shared: &self.shared, invocation, waiter: id, taken: true };
+        let reply = self.come(reply).await?;
+        if matches!(reply, Reply::Accepted { .. }) {
+            accepted(&reply);
+        }
+        let waited = match reply {
+            Reply::Accepted { new: true, .. } | Reply::Pending => {
+                Waited::Ended(self.come(outcome).await?)
+            }
+            Reply::Completed { outcome, expires_at } => {
+                Waited::Ended(Ended { outcome, expires_at })
+            }
+            other => Waited::Reply(other),
+        };
+        seat.taken = false;
+        Ok(waited)
+    }
+
+    /// What an attempt said; never refused, never waits. `room` is the back-pressure.
+    pub fn say(&self, said: AttemptSaid) {
+        self.shared.queue.push(Work::Said(Box::new(said)));
+    }
+
+    /// Waits until the partition has room for more of what attempts say.
+    pub async fn room(&self) {
+        self.shared.queue.room().await;
+    }
+
+    /// There is a place for the attempt that `Hands::admit` refused.
+    pub fn start_attempt(&self, invocation: InvocationId, attempt: u32) {
+        self.shared.queue.push(Work::Place { invocation, attempt });
+    }
+
+    fn ask(
+        &self,
+        command: Command,
+        waiter: Option<Waiter>,
+    ) -> Result<oneshot::Receiver<Reply>, Unavailable> {
+        let (reply, answer) = oneshot::channel();
+        self.shared.queue.offer(Work::Ask(Ask { command, reply, waiter }))?;
+        Ok(answer)
+    }
+
+    /// An answer that does not come is one that the end of the partition swallowed.
+    async fn come<T>(&self, answer: oneshot::Receiver<T>) -> Result<T, Unavailable> {
+        match answer.await {
+            Ok(answer) => Ok(answer),
+            Err(_) => Err(self.shared.queue.closing().await),
+        }
+    }
+}
+
+/// The invocation whose outcome the sender of `command` may wait for.
+fn waited_for(command: &Command) -> Option<InvocationId> {
+    match command {
+        Command::Invoke(new) => Some(new.id),
+        Command::Attach { invocation } => Some(*invocation),
+        _ => None,
+    }
+}
+
+/// A place among those who wait; given back when the wait is broken off.
+struct Seat<'a> {
+    shared: &'a Shared,
+    invocation: InvocationId,
+    waiter: u64,
+    taken: bool,
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        if self.taken {
+            let (invocation, waiter) = (self.invocation, self.waiter);
+            self.shared.queue.push(Work::Leave { invocation, waiter });
+        }
+    }
+}
+
+/// All partitions of this process. Cheap to clone.
+#[derive(Clone)]
+pub struct Router {
+    partitions: Partitions,
+    handles: Arc<[Handle]>,
+    store: Arc<dyn Store>,
+}
+
+impl Router {
+    /// The partition that owns `invocation`.
+    pub fn of(&self, invocation: InvocationId) -> &Handle {
+        &self.handles[usize::from(self.partitions.of(invocation.partition_key).0)]
+    }
+
+    /// The partition that owns object key `key`.
+    pub fn of_key(&self, key: &str) -> &Handle {
+        let key = holdfast_machine::id::PartitionKey::of_key(key);
+        &self.handles[usize::from(self.partitions.of(key).0)]
+    }
+
+    pub fn all(&self) -> &[Handle] {
+        &self.handles
+    }
+
+    pub fn partitions(&self) -> Partitions {
+        self.partitions
+    }
+
+    /// Whether all partitions work on what comes.
+    pub fn is_ready(&self) -> bool {
+        self.handles.iter().all(Handle::is_ready)
+    }
+
+    /// For reads beside the partitions; a snapshot of it is a moment of all of them.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Puts a command of one partition into another's order. Lost where that one has ended; the
+    /// outbox row it came from stays until it is acknowledged.
+    fn post(&self, to: PartitionId, command: Command) {
+        self.handles[usize::from(to.0)].shared.queue.push(Work::Post(command));
+    }
+}

@@ -1,0 +1,363 @@
+//! What waits for a partition: written by everybody, read by its thread. Never refuses what
+//! attempts and other partitions say; it slows down those that cause it instead.
+
+use super::{Unavailable, config::Config, waiters::Waiter};
+use holdfast_machine::{
+    command::{AttemptSaid, Command, Reply, Said},
+    id::{InvocationId, PartitionId},
+    model::SignalValue,
+};
+use std::{
+    collections::VecDeque,
+    sync::{Condvar, Mutex, MutexGuard},
+    time::Duration,
+};
+use tokio::sync::{Notify, oneshot};
+
+/// What a door that was refused is told to wait.
+const RETRY_AFTER_MS: u64 = 200;
+/// Bytes that a command counts for beside its payload.
+const COMMAND_BYTES: usize = 256;
+
+/// One thing to do for a partition.
+pub(super) enum Work {
+    /// A command of a door, which wants the reply.
+    Ask(Ask),
+    Said(Box<AttemptSaid>),
+    /// A command of another partition.
+    Post(Command),
+    /// There is a place for an attempt that had to wait for one.
+    Place {
+        invocation: InvocationId,
+        attempt: u32,
+    },
+    /// Somebody waits no longer.
+    Leave {
+        invocation: InvocationId,
+        waiter: u64,
+    },
+}
+
+/// Whoever asks learns by the closed channel that there will be no answer.
+pub(super) struct Ask {
+    pub command: Command,
+    pub reply: oneshot::Sender<Reply>,
+    pub waiter: Option<Waiter>,
+}
+
+/// The queue of one partition.
+pub(super) struct Queue {
+    partition: PartitionId,
+    commands_max: usize,
+    bytes_max: usize,
+    batch_commands_max: usize,
+    batch_bytes_max: usize,
+    state: Mutex<State>,
+    ready: Condvar,
+    /// Told after each take, and when the queue is closed.
+    room: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    work: VecDeque<Work>,
+    bytes: usize,
+    /// The thread sleeps and has to be woken.
+    asleep: bool,
+    /// The thread has to look at the clock again.
+    look: bool,
+    closed: Option<Unavailable>,
+}
+
+impl Queue {
+    pub(super) fn new(partition: PartitionId, config: &Config) -> Self {
+        Queue {
+            partition,
+            commands_max: config.commands_max,
+            bytes_max: config.queue_bytes_max,
+            batch_commands_max: config.batch_commands_max.max(1),
+            batch_bytes_max: config.batch_bytes_max,
+            state: Mutex::default(),
+            ready: Condvar::new(),
+            room: Notify::new(),
+        }
+    }
+
+    /// Puts in what may be refused: there is too much already, or the partition has ended.
+    pub(super) fn offer(&self, work: Work) -> Result<(), Unavailable> {
+        let state = self.lock();
+        if let Some(closed) = &state.closed {
+            return Err(closed.clone());
+        }
+        if self.is_full(&state, 1) {
+            let (partition, retry_after_ms) = (self.partition, RETRY_AFTER_MS);
+            return Err(Unavailable::Overloaded { partition, retry_after_ms });
+        }
+        self.put(state, work);
+        Ok(())
+    }
+
+    /// Puts in what is not refused. Once the partition has ended it is dropped: whatever it was is
+    /// derived again from the tables.
+    pub(super) fn push(&self, work: Work) {
+        let state = self.lock();
+        if state.closed.is_none() {
+            self.put(state, work);
+        }
+    }
+
+    /// Lets the thread look at the clock again.
+    pub(super) fn look(&self) {
+        let mut state = self.lock();
+        state.look = true;
+        self.wake(state);
+    }
+
+    /// Nothing can be put in any more. What is in stays to be taken. The first reason holds.
+    pub(super) fn close(&self, why: Unavailable) {
+        let mut state = self.lock();
+        state.closed.get_or_insert(why);
+        self.wake(state);
+        self.room.notify_waiters();
+    }
+
+    /// Drops what is in; whoever asked learns by it.
+    pub(super) fn clear(&self) {
+        let dropped = std::mem::take(&mut self.lock().work);
+        drop(dropped);
+    }
+
+    /// Why nothing can be put in, if so.
+    pub(super) fn closed(&self) -> Option<Unavailable> {
+        self.lock().closed.clone()
+    }
+
+    /// How much is waiting: commands, and bytes of payload.
+    pub(super) fn depth(&self) -> (usize, usize) {
+        let state = self.lock();
+        (state.work.len(), state.bytes)
+    }
+
+    /// Fills `batch`, after a sleep of at most `patience` if nothing is there. False: the queue is
+    /// closed and empty.
+    pub(super) fn take(&self, batch: &mut Vec<Work>, patience: Option<Duration>) -> bool {
+        let mut state = self.sleep(self.lock(), patience);
+        state.look = false;
+        let mut bytes = 0;
+        while batch.len() < self.batch_commands_max {
+            let Some(work) = state.work.front() else {
+                break;
+            };
+            let weight = weight(work);
+            if !batch.is_empty() && bytes + weight > self.batch_bytes_max {
+                break;
+            }
+            bytes += weight;
+            batch.extend(state.work.pop_front());
+        }
+        state.bytes -= bytes;
+        let ended = batch.is_empty() && state.closed.is_some();
+        drop(state);
+        self.room.notify_waiters();
+        !ended
+    }
+
+    /// Waits while there is more than twice of what doors may put in: what has begun goes on where
+    /// nothing new may begin.
+    pub(super) async fn room(&self) {
+        self.until(|state| (state.closed.is_some() || !self.is_full(state, 2)).then_some(())).await;
+    }
+
+    /// Waits until the queue is closed, and tells why it is.
+    pub(super) async fn closing(&self) -> Unavailable {
+        self.until(|state| state.closed.clone()).await
+    }
+
+    async fn until<T>(&self, answer: impl Fn(&State) -> Option<T>) -> T {
+        loop {
+            let told = self.room.notified();
+            let answer = answer(&self.lock());
+            match answer {
+                Some(answer) => return answer,
+                None => told.await,
+            }
+        }
+    }
+
+    fn sleep<'a>(
+        &self,
+        mut state: MutexGuard<'a, State>,
+        patience: Option<Duration>,
+    ) -> MutexGuard<'a, State> {
+        let awake = !state.work.is_empty() || state.look || state.closed.is_some();
+        if awake || patience == Some(Duration::ZERO) {
+            return state;
+        }
+        state.asleep = true;
+        // Waking for no reason does no harm: a turn without work commits nothing.
+        let mut state = match patience {
+            None => self.ready.wait(state).expect(UNPOISONED),
+            Some(patience) => self.ready.wait_timeout(state, patience).expect(UNPOISONED).0,
+        };
+        state.asleep = false;
+        state
+    }
+
+    fn put(&self, mut state: MutexGuard<'_, State>, work: Work) {
+        state.bytes += weight(&work);
+        state.work.push_back(work);
+        self.wake(state);
+    }
+
+    fn wake(&self, mut state: MutexGuard<'_, State>) {
+        let asleep = std::mem::take(&mut state.asleep);
+        drop(state);
+        if asleep {
+            self.ready.notify_one();
+        }
+    }
+
+    fn is_full(&self, state: &State, times: usize) -> bool {
+        state.work.len() >= self.commands_max.saturating_mul(times)
+            || state.bytes >= self.bytes_max.saturating_mul(times)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect(UNPOISONED)
+    }
+}
+
+const UNPOISONED: &str = "nothing panics while it holds this lock";
+
+/// Bytes that `work` holds, about.
+fn weight(work: &Work) -> usize {
+    COMMAND_BYTES
+        + match work {
+            Work::Ask(ask) => payload(&ask.command),
+            Work::Said(said) => said.said.iter().map(said_bytes).sum(),
+            Work::Post(command) => payload(command),
+            Work::Place { .. } | Work::Leave { .. } => 0,
+        }
+}
+
+fn said_bytes(said: &Said) -> usize {
+    let (Said::Command { payload, .. } | Said::RunCompletion { payload, .. }) = said;
+    COMMAND_BYTES + payload.len()
+}
+
+fn payload(command: &Command) -> usize {
+    match command {
+        Command::Invoke(new) => {
+            let headers = new.headers.iter().map(|(name, value)| name.len() + value.len());
+            new.argument.len() + headers.sum::<usize>()
+        }
+        Command::Signal { value: SignalValue::Success(value), .. } => value.len(),
+        Command::Deliver { message, .. } => message.len(),
+        Command::PatchState { state, .. } => {
+            state.iter().map(|(key, value)| key.len() + value.len()).sum()
+        }
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(attempt: u32) -> Work {
+        let invocation = InvocationId::random("s", None, 0, 0);
+        Work::Place { invocation, attempt }
+    }
+
+    fn queue(commands_max: usize, batch_commands_max: usize) -> Queue {
+        let config = Config { commands_max, batch_commands_max, ..Config::default() };
+        Queue::new(PartitionId(0), &config)
+    }
+
+    fn taken(queue: &Queue) -> Vec<u32> {
+        let mut batch = Vec::new();
+        queue.take(&mut batch, Some(Duration::ZERO));
+        let attempt = |work: &Work| match work {
+            Work::Place { attempt, .. } => *attempt,
+            _ => unreachable!("only places are put in"),
+        };
+        batch.iter().map(attempt).collect()
+    }
+
+    #[test]
+    fn a_batch_is_bounded_and_in_order() {
+        let queue = queue(100, 2);
+        (1..=3).for_each(|attempt| queue.push(place(attempt)));
+        assert_eq!(taken(&queue), [1, 2]);
+        assert_eq!(taken(&queue), [3]);
+        assert_eq!(queue.depth(), (0, 0));
+    }
+
+    #[test]
+    fn a_batch_is_bounded_in_bytes_but_never_empty() {
+        let config = Config { batch_bytes_max: 2 * COMMAND_BYTES, ..Config::default() };
+        let queue = Queue::new(PartitionId(0), &config);
+        (1..=3).for_each(|attempt| queue.push(place(attempt)));
+        assert_eq!(taken(&queue), [1, 2]);
+        let config = Config { batch_bytes_max: 1, ..Config::default() };
+        let queue = Queue::new(PartitionId(0), &config);
+        queue.push(place(1));
+        assert_eq!(taken(&queue), [1]);
+    }
+
+    #[test]
+    fn doors_are_refused_where_attempts_are_not() {
+        let queue = queue(2, 2);
+        queue.offer(place(1)).unwrap();
+        queue.push(place(2));
+        assert!(matches!(queue.offer(place(3)), Err(Unavailable::Overloaded { .. })));
+        queue.push(place(4));
+        assert_eq!(queue.depth().0, 3);
+        taken(&queue);
+        queue.offer(place(5)).unwrap();
+    }
+
+    #[test]
+    fn a_closed_queue_gives_out_what_it_holds() {
+        let queue = queue(10, 10);
+        queue.push(place(1));
+        queue.close(Unavailable::ShuttingDown);
+        queue.push(place(2));
+        assert_eq!(queue.offer(place(3)), Err(Unavailable::ShuttingDown));
+        let mut batch = Vec::new();
+        assert!(queue.take(&mut batch, None));
+        assert_eq!(batch.len(), 1);
+        batch.clear();
+        assert!(!queue.take(&mut batch, None));
+    }
+
+    #[tokio::test]
+    async fn room_comes_with_the_next_take() {
+        let queue = queue(1, 10);
+        queue.push(place(1));
+        queue.room().await;
+        queue.push(place(2));
+        let waits = queue.room();
+        tokio::pin!(waits);
+        assert!(poll_once(waits.as_mut()).await.is_pending());
+        taken(&queue);
+        waits.await;
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_the_end_learns_the_first_reason() {
+        let queue = queue(1, 10);
+        let waits = queue.closing();
+        tokio::pin!(waits);
+        assert!(poll_once(waits.as_mut()).await.is_pending());
+        let (partition, reason) = (PartitionId(0), "broken".to_owned());
+        let stopped = Unavailable::Stopped { partition, reason };
+        queue.close(stopped.clone());
+        queue.close(Unavailable::ShuttingDown);
+        assert_eq!(waits.await, stopped);
+    }
+
+    async fn poll_once<F: Future>(mut future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
+        std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context))).await
+    }
+}

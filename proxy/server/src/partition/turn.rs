@@ -1,0 +1,170 @@
+//! The loop of a partition: take all that is ready, apply it, commit once, release the effects.
+//! Waits for the queue and for the disk, and for nothing else.
+
+use super::{
+    Unavailable,
+    metrics::{Gauges, Metrics},
+    queue::Work,
+    release::{Applied, Origin, Release, split},
+    start::Shared,
+    stop::Stop,
+};
+use crate::clock::Clock;
+use crate::store::{Batch, CommitError, Durability, Fence, Sequence, Store};
+use holdfast_machine::{
+    apply::apply,
+    command::Command,
+    effect::Effect,
+    kv::{Kv, Txn, Writes},
+    recover::recover,
+    time::Timestamp,
+};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Instant,
+};
+
+/// One partition, as its thread owns it.
+pub(super) struct Partition {
+    pub store: Arc<dyn Store>,
+    pub fence: Fence,
+    pub applied: Sequence,
+    pub clock: Arc<dyn Clock>,
+    pub shared: Arc<Shared>,
+    pub release: Release,
+    pub metrics: Metrics,
+    pub gauges: Gauges,
+}
+
+impl Partition {
+    /// Runs until the queue is closed and empty, or until something is wrong.
+    pub(super) fn run(mut self) {
+        let ended = catch_unwind(AssertUnwindSafe(|| self.serve()));
+        let stop = match ended {
+            Ok(Ok(())) => return,
+            Ok(Err(stop)) => stop,
+            Err(panic) => Stop::panic(&*panic),
+        };
+        self.stop(&stop);
+    }
+
+    fn serve(&mut self) -> Result<(), Stop> {
+        self.recover()?;
+        self.shared.set_ready();
+        let mut work = Vec::new();
+        loop {
+            let patience = self.release.timers.patience(&*self.clock);
+            if !self.shared.queue.take(&mut work, patience) {
+                return Ok(());
+            }
+            self.turn(&mut work)?;
+        }
+    }
+
+    /// Releases again what may have been lost with the process before.
+    fn recover(&mut self) -> Result<(), Stop> {
+        let started = Instant::now();
+        let effects = recover(&*self.store, self.release.here)?;
+        let count = effects.len();
+        let applied = Applied { origin: Origin::Own, effects };
+        self.release.release(&*self.store, vec![applied])?;
+        let (partition, took) = (self.fence.partition.0, started.elapsed());
+        tracing::debug!(partition, effects = count, ?took, "recovered");
+        Ok(())
+    }
+
+    fn turn(&mut self, work: &mut Vec<Work>) -> Result<(), Stop> {
+        let now = self.clock.now();
+        let store = self.store.clone();
+        let mut txn = Txn::new(&*store);
+        let mut turn = Vec::with_capacity(work.len());
+        let mut commands = 0;
+        for due in self.release.timers.due(&*store, now)? {
+            self.metrics.timer_late_by(now.since(due.at));
+            turn.push(self.fire(&mut txn, now, due.key)?);
+            commands += 1;
+        }
+        for work in work.drain(..) {
+            let (command, origin) = split(work);
+            let effects = match command {
+                Some(command) => self.apply(&mut txn, now, command)?,
+                None => Vec::new(),
+            };
+            commands += 1;
+            turn.push(Applied { origin, effects });
+        }
+        self.commit(txn.into_writes(), commands)?;
+        self.count(&turn);
+        self.release.release(&*store, turn)
+    }
+
+    fn apply(
+        &self,
+        txn: &mut Txn<'_>,
+        now: Timestamp,
+        command: Command,
+    ) -> Result<Vec<Effect>, Stop> {
+        self.metrics.command(&command);
+        Ok(apply(txn, self.release.here, now, command)?)
+    }
+
+    fn fire(&self, txn: &mut Txn<'_>, now: Timestamp, key: Vec<u8>) -> Result<Applied, Stop> {
+        let effects = self.apply(txn, now, Command::TimerDue { key: key.clone() })?;
+        // The next scan begins behind this row, and a row that stayed would fire without end.
+        if txn.get(&key)?.is_some() {
+            return Err(Stop::Broken("a timer that fired was not deleted".to_owned()));
+        }
+        Ok(Applied { origin: Origin::Own, effects })
+    }
+
+    fn commit(&mut self, writes: Writes, commands: usize) -> Result<(), Stop> {
+        if writes.is_empty() {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let value = |value: &Option<bytes::Bytes>| value.as_ref().map_or(0, bytes::Bytes::len);
+        let bytes = writes.iter().map(|(key, row)| key.len() + value(row)).sum();
+        let (fence, sequence) = (self.fence, self.applied.next());
+        let batch = Batch { fence, sequence, writes, durability: Durability::Sync };
+        match self.store.commit(batch) {
+            Ok(()) => {}
+            Err(unknown @ CommitError::Unknown { .. }) => self.find_out(sequence, unknown)?,
+            Err(error) => return Err(error.into()),
+        }
+        self.applied = sequence;
+        self.metrics.committed(commands, bytes, started.elapsed());
+        Ok(())
+    }
+
+    /// Where nobody could say whether a commit happened, the store itself does.
+    fn find_out(&self, sequence: Sequence, unknown: CommitError) -> Result<(), Stop> {
+        let partition = self.fence.partition;
+        if self.store.applied(partition)? != sequence {
+            return Err(unknown.into());
+        }
+        tracing::warn!(partition = partition.0, %unknown, "the commit was found to have happened");
+        Ok(())
+    }
+
+    fn count(&self, turn: &[Applied]) {
+        for effect in turn.iter().flat_map(|applied| &applied.effects) {
+            self.metrics.effect(effect);
+        }
+        let gauge = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.gauges.queue_commands.set(gauge(self.shared.queue.depth().0));
+        self.gauges.live_attempts.set(gauge(self.release.live.len()));
+        self.gauges.waited_invocations.set(gauge(self.release.waiters.len()));
+    }
+
+    /// Nothing more is decided or acknowledged. Everybody who waits learns it, the attempts are
+    /// cut off, and the process stays up to say so.
+    fn stop(mut self, stop: &Stop) {
+        let partition = self.fence.partition;
+        tracing::error!(partition = partition.0, reason = %stop, "partition has stopped");
+        self.shared.queue.close(Unavailable::Stopped { partition, reason: stop.to_string() });
+        self.shared.queue.clear();
+        self.release.live.abort_all();
+        self.gauges.stopped.set(1);
+    }
+}
