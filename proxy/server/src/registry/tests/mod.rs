@@ -1,0 +1,7 @@
+//! The registry: its rules as transcripts, discovery against real servers, and what survives.
+
+mod discovery;
+mod endpoint;
+mod persistence;
+mod rules;
+mod settings;
