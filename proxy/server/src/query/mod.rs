@@ -1,0 +1,146 @@
+//! Read-only views of invocations, journals and state over snapshots of the store, joined with
+//! the attempts that are running. Never changes anything and never waits on the network.
+
+mod journal;
+pub mod model;
+mod read;
+pub mod sql;
+#[cfg(test)]
+mod tests;
+mod text;
+mod view;
+
+use crate::store::Store;
+use holdfast_machine::{
+    id::{DeploymentId, InvocationId},
+    kv::Fault,
+    model::Pin,
+    time::Timestamp,
+};
+use model::{Counts, InvocationDetail, Invocations, ObjectState, Status};
+use read::View;
+use std::sync::Arc;
+
+/// Most invocations of one list.
+pub const LIMIT_MAX: usize = 1_000;
+
+/// Answers questions about what is stored. Cheap to clone.
+#[derive(Clone)]
+pub struct Query {
+    store: Arc<dyn Store>,
+    live: Arc<dyn Live>,
+}
+
+/// Which attempts are talking to services at this moment; the house plugs it in.
+pub trait Live: Send + Sync + 'static {
+    /// The attempt of `invocation` that is under way in this process.
+    fn attempt(&self, invocation: InvocationId) -> Option<Attempt>;
+}
+
+/// An attempt under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    pub number: u32,
+    pub started_at: Timestamp,
+    /// Where it goes, once that is chosen.
+    pub deployment: Option<DeploymentId>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    #[error("the reader panicked: {0}")]
+    Panicked(String),
+}
+
+/// Which invocations to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter {
+    /// Any of these.
+    pub statuses: Vec<Status>,
+    pub service: Option<String>,
+    pub handler: Option<String>,
+    pub key: Option<String>,
+    /// Pinned to it.
+    pub deployment: Option<DeploymentId>,
+    /// At most so many, the newest; up to `LIMIT_MAX`.
+    pub limit: usize,
+}
+
+/// What an invocation is bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pinned {
+    pub service: String,
+    pub pin: Option<Pin>,
+}
+
+impl Query {
+    pub fn new(store: Arc<dyn Store>, live: Arc<dyn Live>) -> Query {
+        Query { store, live }
+    }
+
+    /// Lists invocations, newest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read, as everywhere here.
+    pub async fn list(&self, filter: Filter) -> Result<Invocations, Error> {
+        self.read(move |view| view.list(&filter)).await
+    }
+
+    /// One invocation with its journal and its events.
+    ///
+    /// # Errors
+    /// As `list`.
+    pub async fn describe(&self, id: InvocationId) -> Result<Option<InvocationDetail>, Error> {
+        self.read(move |view| view.describe(id)).await
+    }
+
+    /// What an invocation is bound to; `None` where there is none.
+    ///
+    /// # Errors
+    /// As `list`.
+    pub async fn pinned(&self, id: InvocationId) -> Result<Option<Pinned>, Error> {
+        self.read(move |view| view.pinned(id)).await
+    }
+
+    /// How many invocations that are not completed are bound to a deployment.
+    ///
+    /// # Errors
+    /// As `list`.
+    pub async fn pinned_to(&self, deployment: DeploymentId) -> Result<u64, Error> {
+        self.read(move |view| view.pinned_to(deployment)).await
+    }
+
+    /// Counts all invocations.
+    ///
+    /// # Errors
+    /// As `list`.
+    pub async fn counts(&self) -> Result<Counts, Error> {
+        self.read(|view| view.counts()).await
+    }
+
+    /// The state of one object or workflow key; without entries where there is none.
+    ///
+    /// # Errors
+    /// As `list`.
+    pub async fn state(&self, service: String, key: String) -> Result<ObjectState, Error> {
+        self.read(move |view| view.state(&service, &key)).await
+    }
+
+    /// Reads from one snapshot, on a thread that may block on the disk.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&View<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Error> {
+        let query = self.clone();
+        let work = move || {
+            let snapshot = query.store.snapshot()?;
+            let partitions = query.store.partitions();
+            Ok(read(&View { kv: &*snapshot, partitions, live: &*query.live })?)
+        };
+        let read = tokio::task::spawn_blocking(work).await;
+        read.unwrap_or_else(|panicked| Err(Error::Panicked(panicked.to_string())))
+    }
+}

@@ -1,0 +1,189 @@
+//! Reads the machine's tables in one snapshot. Lists keep no more rows in memory than they show.
+
+use super::{
+    Filter, Live, Pinned, journal,
+    model::{Counts, InvocationDetail, Invocations, ObjectState, StateEntry, Status},
+    text::preview,
+    view,
+};
+use bytes::Bytes;
+use holdfast_machine::{
+    apply::state_version,
+    command::StateMap,
+    id::{DeploymentId, InvocationId, PartitionId, PartitionKey, Partitions},
+    kv::{Fault, Kv},
+    tables::{
+        event,
+        invocation::{self, Record},
+        journal as journal_table, lock,
+        state::{self, Owner},
+    },
+};
+use std::{cmp::Reverse, collections::BTreeMap};
+
+/// Most entries of a journal that are shown.
+const ENTRIES_MAX: usize = 1_000;
+
+/// One moment of the store.
+pub(super) struct View<'a> {
+    pub kv: &'a dyn Kv,
+    pub partitions: Partitions,
+    pub live: &'a dyn Live,
+}
+
+impl View<'_> {
+    fn partition(&self, id: InvocationId) -> PartitionId {
+        self.partitions.of(id.partition_key)
+    }
+
+    fn get(&self, id: InvocationId) -> Result<Option<Record>, Fault> {
+        invocation::get(self.kv, self.partition(id), id)
+    }
+
+    fn status(&self, id: InvocationId, record: &Record) -> Status {
+        view::status(&record.status, self.live.attempt(id).is_some())
+    }
+
+    /// Shows every invocation.
+    fn each(&self, mut each: impl FnMut(InvocationId, Record)) -> Result<(), Fault> {
+        for partition in self.partitions.all() {
+            invocation::scan(self.kv, partition, None, &mut |id, record| {
+                each(id, record);
+                true
+            })?;
+        }
+        Ok(())
+    }
+
+    pub fn list(&self, filter: &Filter) -> Result<Invocations, Fault> {
+        // The newest are kept: the first of the map is the oldest of them.
+        let mut newest = BTreeMap::new();
+        let mut more = false;
+        self.each(|id, record| {
+            if !self.matches(filter, id, &record) {
+                return;
+            }
+            newest.insert((record.times.created, Reverse(id)), record);
+            if newest.len() > filter.limit {
+                newest.pop_first();
+                more = true;
+            }
+        })?;
+        let rows = newest.into_iter().rev();
+        let shown = rows.map(|((_, Reverse(id)), record)| self.show(id, &record));
+        Ok(Invocations { invocations: shown.collect::<Result<_, _>>()?, more })
+    }
+
+    fn matches(&self, filter: &Filter, id: InvocationId, record: &Record) -> bool {
+        let target = &record.target;
+        let is = |wanted: &Option<String>, seen: Option<&str>| match wanted {
+            Some(wanted) => seen == Some(wanted),
+            None => true,
+        };
+        is(&filter.service, Some(&target.service))
+            && is(&filter.handler, Some(&target.handler))
+            && is(&filter.key, target.key.as_deref())
+            && filter
+                .deployment
+                .is_none_or(|wanted| record.pin.is_some_and(|pin| pin.deployment == wanted))
+            && filter.statuses.contains(&self.status(id, record))
+    }
+
+    fn show(&self, id: InvocationId, record: &Record) -> Result<super::model::Invocation, Fault> {
+        let status = self.status(id, record);
+        let holder = match (status, &record.target.key) {
+            (Status::Pending, Some(key)) => self.holder(&record.target.service, key)?,
+            _ => None,
+        };
+        Ok(view::invocation(id, record, status, holder))
+    }
+
+    /// Who holds an object key.
+    fn holder(&self, service: &str, key: &str) -> Result<Option<InvocationId>, Fault> {
+        let partition = self.partitions.of(PartitionKey::of_key(key));
+        let lock = lock::get(self.kv, partition, Owner { service, key })?;
+        Ok(lock.map(|lock| lock.holder))
+    }
+
+    pub fn describe(&self, id: InvocationId) -> Result<Option<InvocationDetail>, Fault> {
+        let Some(record) = self.get(id)? else {
+            return Ok(None);
+        };
+        let partition = self.partition(id);
+        let mut entries = vec![];
+        let mut more = false;
+        journal_table::scan(self.kv, partition, id, 0, &mut |entry| {
+            more = entries.len() == ENTRIES_MAX;
+            if !more {
+                entries.push(entry);
+            }
+            Ok(!more)
+        })?;
+        let events = event::all(self.kv, partition, id)?;
+        let awaiting = view::awaiting(&record.status, &entries);
+        let mut shown = self.show(id, &record)?;
+        if let Some(words) = view::awaiting_words(&awaiting) {
+            shown.waits_for = Some(words);
+        }
+        Ok(Some(InvocationDetail {
+            invocation: shown,
+            awaiting,
+            journal: journal::show(&entries),
+            events: events.iter().map(view::event).collect(),
+            more,
+        }))
+    }
+
+    pub fn pinned(&self, id: InvocationId) -> Result<Option<Pinned>, Fault> {
+        let record = self.get(id)?;
+        Ok(record.map(|record| Pinned { service: record.target.service, pin: record.pin }))
+    }
+
+    pub fn pinned_to(&self, deployment: DeploymentId) -> Result<u64, Fault> {
+        let mut count = 0;
+        self.each(|id, record| {
+            let bound = record.pin.is_some_and(|pin| pin.deployment == deployment);
+            if bound && self.status(id, &record) != Status::Completed {
+                count += 1;
+            }
+        })?;
+        Ok(count)
+    }
+
+    pub fn counts(&self) -> Result<Counts, Fault> {
+        let mut counts = Counts::default();
+        self.each(|id, record| {
+            let status = self.status(id, &record);
+            counts.total += 1;
+            *counts.by_status.entry(status).or_default() += 1;
+            if status == Status::Completed {
+                return;
+            }
+            *counts.by_service.entry(record.target.service).or_default() += 1;
+            if let Some(pin) = record.pin {
+                *counts.by_deployment.entry(pin.deployment.to_string()).or_default() += 1;
+            }
+        })?;
+        Ok(counts)
+    }
+
+    pub fn state(&self, service: &str, key: &str) -> Result<ObjectState, Fault> {
+        let partition = self.partitions.of(PartitionKey::of_key(key));
+        let mut map = StateMap::new();
+        state::scan(self.kv, partition, Owner { service, key }, &mut |state_key, value| {
+            map.insert(state_key, value);
+            true
+        })?;
+        let entry = |(key, value): (&Bytes, &Bytes)| StateEntry {
+            key: String::from_utf8_lossy(key).into_owned(),
+            value: preview(value),
+        };
+        Ok(ObjectState {
+            service: service.into(),
+            key: key.into(),
+            version: state_version(&map),
+            locked_by: self.holder(service, key)?.map(|id| id.to_string()),
+            entries: map.iter().map(entry).collect(),
+        })
+    }
+}

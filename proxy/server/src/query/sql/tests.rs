@@ -1,0 +1,303 @@
+//! Questions over what the real machine wrote, as text.
+
+use super::{Catalog, Config, Deployment, Error, Format, Service, Sql};
+use crate::query::tests::{command, id, object, world};
+use expect_test::{Expect, expect};
+use holdfast_machine::{id::DeploymentId, time::Timestamp};
+use holdfast_wire::{
+    manifest::ServiceType,
+    message::{MessageType, pb},
+};
+
+fn catalog() -> Catalog {
+    let deployment = DeploymentId(7);
+    let service = |name: &str, ty| Service {
+        name: name.into(),
+        revision: 1,
+        public: true,
+        ty,
+        deployment,
+        handlers: vec![],
+    };
+    Catalog {
+        deployments: vec![Deployment {
+            id: deployment,
+            endpoint: "http://127.0.0.1:9080/".into(),
+            created_at: Timestamp(1_800_000_000_000),
+            min_version: 5,
+            max_version: 7,
+            services: vec!["Svc".into(), "Obj".into()],
+        }],
+        services: vec![
+            service("Svc", ServiceType::Service),
+            service("Obj", ServiceType::VirtualObject),
+        ],
+    }
+}
+
+/// One invocation of each status, and some state.
+fn sql(config: Config) -> Sql {
+    let (mut world, running) = world();
+    let set = |key: &'static str, value: &'static [u8]| pb::SetStateCommand {
+        key: key.into(),
+        value: Some(pb::Value { content: value.into() }),
+        name: String::new(),
+    };
+    let said = [set("name", b"\"Ada\""), set("raw", &[0xff, 0])];
+    let said = said.map(|set| command(MessageType::SET_STATE, &set));
+    world.say(id(4, &object("holds")), said.into(), None);
+    let (store, live) = world.parts(&running);
+    Sql::new(store, live, config)
+}
+
+async fn ask(config: Config, question: &str) -> Result<Vec<u8>, Error> {
+    sql(config).ask(question.into(), catalog(), Format::Json).await
+}
+
+/// A row a line.
+async fn check(question: &str, expected: Expect) {
+    let told = match ask(Config::default(), question).await {
+        Ok(answer) => {
+            let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+            let rows = answer["rows"].as_array().unwrap();
+            rows.iter().map(|row| format!("{row}\n")).collect()
+        }
+        Err(error) => format!("{} {error}", error.code()),
+    };
+    expected.assert_eq(&told);
+}
+
+#[tokio::test]
+async fn invocations_have_the_status_that_people_see() {
+    check(
+        "SELECT target, status, retry_count, next_retry_at FROM sys_invocation ORDER BY target",
+        expect![[r#"
+            {"target":"Obj/k/holds","status":"ready","retry_count":0}
+            {"target":"Obj/k/queued","status":"pending"}
+            {"target":"Svc/done","status":"completed"}
+            {"target":"Svc/failing","status":"backing-off","retry_count":1,"next_retry_at":"2027-01-15T08:00:07.503Z"}
+            {"target":"Svc/later","status":"scheduled"}
+            {"target":"Svc/paused","status":"paused"}
+            {"target":"Svc/ready","status":"ready","retry_count":0}
+            {"target":"Svc/running","status":"running","retry_count":1}
+            {"target":"Svc/waiting","status":"suspended"}
+        "#]],
+    )
+    .await;
+    check(
+        "SELECT ss.target_handler_name AS h, ss.status, sis.in_flight, sis.last_failure
+         FROM sys_invocation_status ss LEFT JOIN sys_invocation_state sis ON ss.id = sis.id
+         WHERE ss.status == 'invoked' ORDER BY h",
+        expect![[r#"
+            {"h":"failing","status":"invoked","in_flight":false,"last_failure":"[500] no route to bank"}
+            {"h":"holds","status":"invoked","in_flight":false}
+            {"h":"ready","status":"invoked","in_flight":false}
+            {"h":"running","status":"invoked","in_flight":true}
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn columns_have_their_types() {
+    check(
+        "SELECT partition_key, journal_size, created_at, completion_retention, completion_result,
+                suspended_waiting_for_signals, target_service_ty
+         FROM sys_invocation_status WHERE target LIKE '%/waiting' OR target LIKE '%/done'",
+        expect![[r#"
+            {"partition_key":15473502163978278702,"journal_size":4,"created_at":"2027-01-15T08:00:08.000Z","completion_retention":"PT60S","suspended_waiting_for_signals":[1,17],"target_service_ty":"service"}
+            {"partition_key":15473502163978278702,"journal_size":2,"created_at":"2027-01-15T08:00:10.000Z","completion_retention":"PT60S","completion_result":"success","target_service_ty":"service"}
+        "#]],
+    )
+    .await;
+    check(
+        "SELECT inv.id, dp.id IS NOT NULL AS pinned_deployment_exists, dp.services, dp.created_at
+         FROM sys_invocation inv LEFT JOIN sys_deployment dp ON dp.id = inv.pinned_deployment_id
+         WHERE inv.target_handler_name IN ('waiting', 'ready') ORDER BY inv.created_at DESC",
+        expect![[r#"
+            {"id":"inv_141kvpM925260dcWFx8PYDagweFaxtvbBC","pinned_deployment_exists":true,"services":["Svc","Obj"],"created_at":"2027-01-15T08:00:00.000Z"}
+            {"id":"inv_141kvpM9252603LZ30BX8sU4IDCkIZztT2","pinned_deployment_exists":false}
+        "#]],
+    )
+    .await;
+    check("SELECT name, public, ty, deployment_id FROM sys_service", expect![[r#"
+        {"name":"Svc","public":true,"ty":"service","deployment_id":"dp_10dcWFx8PYDagweFaxtvbBC"}
+        {"name":"Obj","public":true,"ty":"virtual_object","deployment_id":"dp_10dcWFx8PYDagweFaxtvbBC"}
+    "#]]).await;
+}
+
+#[tokio::test]
+async fn a_journal_is_found_by_its_id() {
+    check(
+        "SELECT sj.index, entry_type, name, version, entry_json FROM sys_journal sj
+         WHERE sj.id = (SELECT id FROM sys_invocation WHERE target = 'Svc/waiting')
+         ORDER BY index",
+        expect![[r#"
+            {"index":0,"entry_type":"Command: Input","version":2,"entry_json":"{\"Command\":{\"Input\":{\"headers\":[{\"name\":\"authorization\",\"value\":\"(hidden)\"},{\"name\":\"x-a\",\"value\":\"b\"}],\"payload\":[34,105,110,34],\"name\":\"\"}}}"}
+            {"index":1,"entry_type":"Command: Run","name":"charge","version":2,"entry_json":"{\"Command\":{\"Run\":{\"completion_id\":1,\"name\":\"charge\"}}}"}
+            {"index":2,"entry_type":"Notification: Run","version":2,"entry_json":"{\"Notification\":{\"Completion\":{\"Run\":{\"completion_id\":1,\"result\":{\"Success\":[255,254]}}}}}"}
+            {"index":3,"entry_type":"Command: Sleep","name":"a day","version":2,"entry_json":"{\"Command\":{\"Sleep\":{\"wake_up_time\":1800086400000,\"completion_id\":2,\"name\":\"a day\"}}}"}
+        "#]],
+    )
+    .await;
+    check(
+        "SELECT index, entry_lite_json FROM sys_journal WHERE entry_type LIKE 'Command: S%'",
+        expect![[r#"
+            {"index":1,"entry_lite_json":"{\"Command\":{\"SetState\":{\"key\":\"name\"}}}"}
+            {"index":2,"entry_lite_json":"{\"Command\":{\"SetState\":{\"key\":\"raw\"}}}"}
+            {"index":3,"entry_lite_json":"{\"Command\":{\"Sleep\":{\"wake_up_time\":1800086400000,\"completion_id\":2,\"name\":\"a day\"}}}"}
+        "#]],
+    )
+    .await;
+    check(
+        "SELECT count(*) AS n FROM sys_journal WHERE id = 'nonsense'",
+        expect![[r#"
+        {"n":0}
+    "#]],
+    )
+    .await;
+    check(
+        "SELECT after_journal_entry_index AS i, event_type, event_json FROM sys_journal_events",
+        expect![[r#"
+            {"i":0,"event_type":"TransientError","event_json":"{\"ty\":\"TransientError\",\"error_code\":500,\"error_message\":\"no route to bank\",\"error_stacktrace\":\"at charge\",\"restate_doc_error_code\":\"HF0071\"}"}
+            {"i":0,"event_type":"TransientError","event_json":"{\"ty\":\"TransientError\",\"error_code\":500,\"error_message\":\"no\",\"error_stacktrace\":\"at charge\",\"restate_doc_error_code\":\"HF0071\"}"}
+            {"i":0,"event_type":"Paused","event_json":"{\"ty\":\"Paused\",\"last_failure\":{\"ty\":\"TransientError\",\"error_code\":500,\"error_message\":\"no\",\"error_stacktrace\":\"at charge\",\"restate_doc_error_code\":\"HF0071\"}}"}
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn keys_have_state_holders_and_an_inbox() {
+    check(
+        "select key, value, value_utf8, value_length from state
+         where service_name='Obj' and service_key='k' ;",
+        expect![[r#"
+            {"key":"name","value":"2241646122","value_utf8":"\"Ada\"","value_length":5}
+            {"key":"raw","value":"ff00","value_length":2}
+        "#]],
+    )
+    .await;
+    check(
+        "SELECT s.service_key, h.id = s.invocation_id AS same, i.sequence_number, w.target
+         FROM sys_keyed_service_status s
+         JOIN sys_inbox i ON i.service_name = s.service_name AND i.service_key = s.service_key
+         JOIN sys_invocation w ON w.id = i.id JOIN sys_invocation h ON h.id = s.invocation_id",
+        expect![[r#"
+            {"service_key":"k","same":true,"sequence_number":0,"target":"Obj/k/queued"}
+        "#]],
+    )
+    .await;
+    check(
+        "SELECT lock_name FROM sys_locks",
+        expect![[r#"
+        {"lock_name":"Obj/k"}
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_dialect_of_existing_tools_is_understood() {
+    check(
+        "SELECT target_service_name AS s, status, COUNT(1) AS n, MIN(created_at) AS oldest_at,
+                FIRST_VALUE(target ORDER BY created_at ASC) AS oldest
+         FROM sys_invocation WHERE status != 'completed' GROUP BY 1, 2 ORDER BY 1, 2",
+        expect![[r#"
+            {"s":"Obj","status":"pending","n":1,"oldest_at":"2027-01-15T08:00:05.000Z","oldest":"Obj/k/queued"}
+            {"s":"Obj","status":"ready","n":1,"oldest_at":"2027-01-15T08:00:04.000Z","oldest":"Obj/k/holds"}
+            {"s":"Svc","status":"backing-off","n":1,"oldest_at":"2027-01-15T08:00:06.000Z","oldest":"Svc/failing"}
+            {"s":"Svc","status":"paused","n":1,"oldest_at":"2027-01-15T08:00:12.000Z","oldest":"Svc/paused"}
+            {"s":"Svc","status":"ready","n":1,"oldest_at":"2027-01-15T08:00:02.000Z","oldest":"Svc/ready"}
+            {"s":"Svc","status":"running","n":1,"oldest_at":"2027-01-15T08:00:01.000Z","oldest":"Svc/running"}
+            {"s":"Svc","status":"scheduled","n":1,"oldest_at":"2027-01-15T08:00:03.000Z","oldest":"Svc/later"}
+            {"s":"Svc","status":"suspended","n":1,"oldest_at":"2027-01-15T08:00:08.000Z","oldest":"Svc/waiting"}
+        "#]],
+    )
+    .await;
+    check(
+        "WITH a AS (SELECT id FROM sys_deployment EXCEPT
+                    SELECT pinned_deployment_id FROM sys_invocation_status)
+         SELECT COUNT(*) AS drained FROM a",
+        expect![[r#"
+            {"drained":0}
+        "#]],
+    )
+    .await;
+    check(
+        "SELECT arrow_cast(count(*), 'Utf8') AS n, 'A' LIKE 'a' AS like_is_exact FROM sys_invocation",
+        expect![[r#"
+            {"n":"9","like_is_exact":false}
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_schema_can_be_asked_for() {
+    check(
+        "SELECT COUNT(*) AS n FROM information_schema.columns
+         WHERE table_name='sys_journal' AND column_name IN ('version','entry_json','appended_at')",
+        expect![[r#"
+            {"n":3}
+        "#]],
+    )
+    .await;
+    check(
+        "SELECT count(*) AS tables FROM information_schema.tables WHERE table_type = 'BASE TABLE'",
+        expect![[r#"
+            {"tables":18}
+        "#]],
+    )
+    .await;
+    check(
+        "DESCRIBE sys_service",
+        expect![[r#"
+        {"column_name":"name","data_type":"LargeUtf8","is_nullable":"YES"}
+        {"column_name":"revision","data_type":"UInt64","is_nullable":"YES"}
+        {"column_name":"public","data_type":"Boolean","is_nullable":"YES"}
+        {"column_name":"ty","data_type":"LargeUtf8","is_nullable":"YES"}
+        {"column_name":"deployment_id","data_type":"LargeUtf8","is_nullable":"YES"}
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_no_question_is_refused() {
+    check("select 1 from nowhere", expect!["HF0063 no such table: nowhere; `show tables` lists the tables, docs/sql.md their columns"]).await;
+    check("select \"nothing\" from state", expect![[r#"HF0063 no such column: "nothing" - should this be a string literal in single-quotes?; `show tables` lists the tables, docs/sql.md their columns"#]]).await;
+    check("please", expect![[r#"HF0063 near "please": syntax error; `show tables` lists the tables, docs/sql.md their columns"#]]).await;
+    for changes in [
+        "create table t(a)",
+        "insert into sys_rules values (1)",
+        "delete from state",
+        "pragma temp_store = 1",
+        "attach 'somewhere' as other",
+        "vacuum into 'somewhere'",
+        "select load_extension('somewhere')",
+        "begin",
+    ] {
+        let error = ask(Config::default(), changes).await.unwrap_err();
+        assert!(error.is_of_the_question(), "{changes}: {error}");
+        assert!(["HF0063", "HF0064"].contains(&error.code()), "{changes}: {error}");
+    }
+    check(
+        "select 1; drop table state",
+        expect!["HF0064 more than one statement was given; ask one question at a time"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn bounds_hold() {
+    let all = "SELECT * FROM sys_invocation";
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+                   SELECT count(*) FROM n";
+    let rows = Config { sql_rows_max: 8, ..Config::default() };
+    assert_eq!(ask(rows, all).await, Err(Error::TooLarge { max: 8, unit: "rows" }));
+    let bytes = Config { sql_bytes_max: 100, ..Config::default() };
+    assert_eq!(ask(bytes, all).await, Err(Error::TooLarge { max: 100, unit: "bytes" }));
+    let time = Config { sql_ms_max: 50, ..Config::default() };
+    assert_eq!(ask(time, endless).await, Err(Error::TooSlow { ms: 50 }));
+}

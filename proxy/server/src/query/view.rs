@@ -1,0 +1,223 @@
+//! From rows to what people see: statuses, reasons, failures. Pure.
+
+use super::{
+    journal,
+    model::{
+        Awaited, Caller, Event, Failure, HandlerType, Invocation, Outcome, RelatedCommand, Status,
+    },
+    text::{preview, rfc3339},
+};
+use holdfast_machine::{
+    id::InvocationId,
+    model::{self as machine, AttemptFailure, Awaiting, Entry, SignalName, Source, Target},
+    tables::{
+        event::{self, EventKind},
+        invocation::Record,
+    },
+};
+use holdfast_wire::{manifest, message::CANCEL_SIGNAL_INDEX};
+use std::time::Duration;
+
+pub(super) fn status(status: &machine::Status, live: bool) -> Status {
+    match status {
+        machine::Status::Scheduled { .. } => Status::Scheduled,
+        machine::Status::Inboxed { .. } => Status::Pending,
+        machine::Status::Running if live => Status::Running,
+        machine::Status::Running => Status::Ready,
+        machine::Status::BackingOff { .. } => Status::BackingOff,
+        machine::Status::Suspended { .. } => Status::Suspended,
+        machine::Status::Paused => Status::Paused,
+        machine::Status::Completed { .. } => Status::Completed,
+    }
+}
+
+pub(super) fn invocation(
+    id: InvocationId,
+    record: &Record,
+    status: Status,
+    holder: Option<InvocationId>,
+) -> Invocation {
+    let times = &record.times;
+    let next_retry_at = match record.status {
+        machine::Status::BackingOff { until } => Some(rfc3339(until)),
+        _ => None,
+    };
+    Invocation {
+        id: id.to_string(),
+        target: target(&record.target),
+        service: record.target.service.clone(),
+        key: record.target.key.clone(),
+        handler: record.target.handler.clone(),
+        handler_type: handler_type(record.target.ty),
+        status,
+        waits_for: waits_for(record, status, holder),
+        created_at: rfc3339(times.created),
+        modified_at: rfc3339(times.modified),
+        start_at: times.start_at.map(rfc3339),
+        completed_at: times.completed.map(rfc3339),
+        outcome: outcome(&record.status),
+        deployment: record.pin.map(|pin| pin.deployment.to_string()),
+        protocol_version: record.pin.map(|pin| pin.version.number()),
+        attempt: record.attempt,
+        failed_attempts: record.retries.failures_in_row,
+        next_retry_at,
+        last_failure: record.retries.last_failure.as_ref().map(failure),
+        idempotency_key: record.idempotency_key.clone(),
+        invoked_by: caller(&record.source),
+        root: record.root.to_string(),
+        journal_entries: record.journal.length,
+        completion_retention_ms: ms(record.retention.completion),
+        journal_retention_ms: ms(record.retention.journal),
+    }
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(super) fn target(target: &Target) -> String {
+    match &target.key {
+        None => format!("{}/{}", target.service, target.handler),
+        Some(key) => format!("{}/{key}/{}", target.service, target.handler),
+    }
+}
+
+fn handler_type(ty: manifest::HandlerType) -> HandlerType {
+    match ty {
+        manifest::HandlerType::Service => HandlerType::Service,
+        manifest::HandlerType::Exclusive => HandlerType::Exclusive,
+        manifest::HandlerType::Shared => HandlerType::Shared,
+        manifest::HandlerType::Workflow => HandlerType::Workflow,
+    }
+}
+
+fn outcome(status: &machine::Status) -> Option<Outcome> {
+    match status {
+        machine::Status::Completed { outcome: machine::Outcome::Success(value) } => {
+            Some(Outcome::Success { value: preview(value) })
+        }
+        machine::Status::Completed { outcome: machine::Outcome::Failure(failure) } => {
+            Some(Outcome::Failure { code: failure.code, message: failure.message.clone() })
+        }
+        _ => None,
+    }
+}
+
+fn caller(source: &Source) -> Caller {
+    match source {
+        Source::Ingress => Caller::Ingress,
+        Source::Service { invocation, target: of } => {
+            Caller::Service { id: invocation.to_string(), target: target(of) }
+        }
+        Source::RestartAsNew { original } => Caller::RestartAsNew { id: original.to_string() },
+    }
+}
+
+pub(super) fn failure(failure: &AttemptFailure) -> Failure {
+    let related = failure.related.as_ref().map(|related| RelatedCommand {
+        index: related.index,
+        name: related.name.clone(),
+        ty: related.ty.map(|ty| ty.kind().into()),
+    });
+    Failure {
+        code: failure.code,
+        message: failure.message.clone(),
+        doc_code: failure.doc_code.clone(),
+        stacktrace: Some(failure.stacktrace.clone()).filter(|trace| !trace.is_empty()),
+        related,
+    }
+}
+
+pub(super) fn event(event: &event::Event) -> Event {
+    let kind = match event.kind {
+        EventKind::AttemptFailed => "attempt-failed",
+        EventKind::Paused => "paused",
+    };
+    Event {
+        at: rfc3339(event.first_at),
+        last_at: rfc3339(event.last_at),
+        count: event.count,
+        after_entry: Some(event.after_entry),
+        kind: kind.into(),
+        failure: event.failure.as_ref().map(failure),
+    }
+}
+
+fn waits_for(record: &Record, status: Status, holder: Option<InvocationId>) -> Option<String> {
+    let after = match &record.retries.last_failure {
+        Some(failure) => format!(", after: {}", failure.message),
+        None => String::new(),
+    };
+    match (&record.status, status) {
+        (machine::Status::Scheduled { start_at }, _) => {
+            Some(format!("its start time, {}", rfc3339(*start_at)))
+        }
+        (machine::Status::Inboxed { .. }, _) => Some(lock_of(&record.target, holder)),
+        (machine::Status::Running, Status::Ready) => {
+            Some("a place among the running attempts".into())
+        }
+        (machine::Status::BackingOff { until }, _) => {
+            let next = record.attempt.saturating_add(1);
+            Some(format!("attempt {next} at {}{after}", rfc3339(*until)))
+        }
+        (machine::Status::Suspended { awaiting }, _) => awaiting_words(&leaves(awaiting, &[])),
+        (machine::Status::Paused, _) => Some(format!("a person to resume it{after}")),
+        (machine::Status::Running | machine::Status::Completed { .. }, _) => None,
+    }
+}
+
+fn lock_of(target: &Target, holder: Option<InvocationId>) -> String {
+    let key = target.key.as_deref().unwrap_or_default();
+    match holder {
+        Some(holder) => format!("the lock of {}/{key}, held by {holder}", target.service),
+        None => format!("the lock of {}/{key}", target.service),
+    }
+}
+
+/// What a suspended invocation awaits, with the commands of its journal.
+pub(super) fn awaiting(status: &machine::Status, entries: &[Entry]) -> Vec<Awaited> {
+    match status {
+        machine::Status::Suspended { awaiting } => leaves(awaiting, entries),
+        _ => vec![],
+    }
+}
+
+/// The leaves of the tree, from left to right.
+fn leaves(awaiting: &Awaiting, entries: &[Entry]) -> Vec<Awaited> {
+    let completions = awaiting.completions.iter().map(|id| Awaited {
+        kind: "completion".into(),
+        id: id.to_string(),
+        what: journal::awaited(entries, *id),
+    });
+    let signals = awaiting.signals.iter().map(|name| Awaited {
+        kind: "signal".into(),
+        id: match name {
+            SignalName::Index(index) => index.to_string(),
+            SignalName::Name(name) => name.clone(),
+        },
+        what: match name {
+            SignalName::Index(CANCEL_SIGNAL_INDEX) => Some("a cancellation".into()),
+            SignalName::Index(_) => Some("an awakeable".into()),
+            SignalName::Name(_) => None,
+        },
+    });
+    let nested = awaiting.nested.iter().flat_map(|nested| leaves(nested, entries));
+    completions.chain(signals).chain(nested).collect()
+}
+
+/// In a few words; nothing where nothing is awaited. That it could be cancelled goes without saying.
+pub(super) fn awaiting_words(awaited: &[Awaited]) -> Option<String> {
+    let cancel = CANCEL_SIGNAL_INDEX.to_string();
+    let told = awaited.iter().filter(|it| it.kind != "signal" || it.id != cancel);
+    let words: Vec<_> = told
+        .map(|it| match &it.what {
+            Some(what) => format!("{what} ({} {})", it.kind, it.id),
+            None => format!("{} {}", it.kind, it.id),
+        })
+        .collect();
+    match words.is_empty() {
+        true if awaited.is_empty() => None,
+        true => Some("a cancellation".into()),
+        false => Some(words.join(", ")),
+    }
+}
