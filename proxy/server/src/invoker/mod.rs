@@ -1,0 +1,339 @@
+//! The hands that call services: a bounded number of attempts at once, each one request. Carries
+//! bytes and keeps time; what they mean is decided by the attempt, and what becomes of them by
+//! the partition. Never reads or writes a table.
+
+mod config;
+mod conversation;
+mod error;
+mod metrics;
+mod outgoing;
+mod places;
+mod pressure;
+mod route;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use config::Config;
+pub use error::Error;
+pub use metrics::Metrics;
+pub use view::{Running, View};
+
+use crate::clock::Clock;
+use crate::http::body;
+use crate::http::client::Client;
+use crate::http::identity::Signer;
+use crate::partition::{Admitted, Handle, Hands, News, Router};
+use crate::registry::{Limits, Registry};
+use conversation::{Conversation, Incoming};
+use holdfast_machine::{
+    attempt::{Attempt, Start},
+    command::{AttemptEnd, AttemptSaid, Failed, Reaction},
+    id::InvocationId,
+    retry::RetryPolicy,
+};
+use outgoing::Outgoing;
+use places::Places;
+use route::Route;
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+use tokio::sync::mpsc::Receiver;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use view::{Live, Wish};
+
+/// Runs attempts. Cheap to clone.
+#[derive(Clone)]
+pub struct Invoker {
+    shared: Arc<Shared>,
+}
+
+/// What the invoker works with.
+pub struct Parts {
+    pub client: Client,
+    pub registry: Registry,
+    pub limits: Limits,
+    pub clock: Arc<dyn Clock>,
+    /// Signs each request, where the operator has given a key.
+    pub signer: Option<Signer>,
+    /// Sent to services as `x-restate-cluster-name`.
+    pub cluster_name: String,
+    pub metrics: Metrics,
+}
+
+struct Shared {
+    config: Config,
+    parts: Parts,
+    places: Places,
+    view: View,
+    tasks: TaskTracker,
+    /// Where attempts run; partitions start them from threads of their own.
+    runtime: tokio::runtime::Handle,
+    /// No attempt may begin any more.
+    closing: CancellationToken,
+    /// None may go on.
+    cutting: CancellationToken,
+    /// Tells the partition of an attempt that there is a place for it.
+    tell: OnceLock<Tell>,
+}
+
+type Tell = Box<dyn Fn(InvocationId, u32) + Send + Sync>;
+
+/// What an attempt needs of its partition; the seam by which the invoker is tested alone.
+trait Partition: Send + Sync + 'static {
+    fn say(&self, said: AttemptSaid);
+    fn room(&self) -> impl Future<Output = ()> + Send;
+}
+
+impl Partition for Handle {
+    fn say(&self, said: AttemptSaid) {
+        Handle::say(self, said);
+    }
+
+    fn room(&self) -> impl Future<Output = ()> + Send {
+        Handle::room(self)
+    }
+}
+
+impl<P: Partition> Partition for Arc<P> {
+    fn say(&self, said: AttemptSaid) {
+        (**self).say(said);
+    }
+
+    fn room(&self) -> impl Future<Output = ()> + Send {
+        (**self).room()
+    }
+}
+
+impl Invoker {
+    /// Call it inside of the tokio runtime that attempts shall run on.
+    pub fn new(config: Config, parts: Parts) -> Invoker {
+        let shared = Shared {
+            places: Places::new(config.concurrent_attempts_max),
+            config,
+            parts,
+            view: View::default(),
+            tasks: TaskTracker::new(),
+            runtime: tokio::runtime::Handle::current(),
+            closing: CancellationToken::new(),
+            cutting: CancellationToken::new(),
+            tell: OnceLock::new(),
+        };
+        Invoker { shared: Arc::new(shared) }
+    }
+
+    /// Plugs in the partitions, which are made after their hands.
+    pub fn plug(&self, router: Router) {
+        self.plug_with(move |invocation, attempt| {
+            router.of(invocation).start_attempt(invocation, attempt);
+        });
+    }
+
+    fn plug_with(&self, tell: impl Fn(InvocationId, u32) + Send + Sync + 'static) {
+        // A second router would be the same one.
+        let _ = self.shared.tell.set(Box::new(tell));
+    }
+
+    /// What runs now.
+    pub fn view(&self) -> View {
+        self.shared.view.clone()
+    }
+
+    /// How many attempts wait for a place.
+    pub fn waiting(&self) -> usize {
+        self.shared.places.waiting()
+    }
+
+    /// Watches over the attempts until `shutdown`; then asks them to suspend, and cuts off those
+    /// that have not done so within `drain_ms`. The partitions must still listen.
+    pub async fn run(self, shutdown: CancellationToken) {
+        let _ = shutdown.run_until_cancelled(pressure::watch(&self.shared)).await;
+        let shared = &self.shared;
+        shared.closing.cancel();
+        shared.places.close();
+        shared.tasks.close();
+        shared.want_of_all(Wish::Suspend);
+        let drain = Duration::from_millis(shared.config.drain_ms);
+        if tokio::time::timeout(drain, shared.tasks.wait()).await.is_err() {
+            tracing::info!(attempts = shared.tasks.len(), "cutting off attempts that still run");
+        }
+        shared.cutting.cancel();
+        shared.want_of_all(Wish::Cut);
+        shared.tasks.wait().await;
+    }
+}
+
+impl Hands for Invoker {
+    fn admit(&self, invocation: InvocationId, attempt: u32) -> bool {
+        let admitted = self.shared.places.admit((invocation, attempt));
+        self.shared.count();
+        admitted
+    }
+
+    fn start(&self, attempt: Admitted) {
+        let Admitted { start, news, partition } = attempt;
+        self.shared.clone().start(start, news, partition);
+    }
+
+    fn forgo(&self, _invocation: InvocationId, _attempt: u32) {
+        self.shared.free();
+    }
+}
+
+impl Shared {
+    /// Begins an attempt that has a place.
+    fn start<P: Partition>(self: Arc<Self>, start: Start, news: Receiver<News>, partition: P) {
+        let place = Place(self.clone());
+        if self.closing.is_cancelled() {
+            return; // Nothing was said, so the next process begins it again.
+        }
+        let (tasks, runtime) = (self.tasks.clone(), self.runtime.clone());
+        // Not here: the partition has other things to do than to prepare a request.
+        let running = async move {
+            self.drive(start, news, partition).await;
+            drop(place);
+        };
+        tasks.spawn_on(running, &runtime);
+    }
+
+    async fn drive<P: Partition>(&self, start: Start, news: Receiver<News>, partition: P) {
+        self.parts.metrics.started();
+        let mut promise = Promise::of(&start, partition);
+        let schema = self.parts.registry.schema();
+        let routed = Route::of(&start, &schema, &self.parts.limits);
+        match routed.and_then(|route| self.conversation(&promise, start, news, route)) {
+            Ok(conversation) => conversation.run().await,
+            Err(error) => promise.fail(error),
+        }
+        promise.keep();
+    }
+
+    fn conversation<P: Partition>(
+        &self,
+        promise: &Promise<P>,
+        start: Start,
+        news: Receiver<News>,
+        route: Route,
+    ) -> Result<Conversation<Arc<P>>, Error> {
+        let Parts { client, registry, clock, signer, cluster_name, metrics, .. } = &self.parts;
+        let now = clock.now();
+        let live = Live::new(&start, route.pin(), now);
+        let attempt = Attempt::new(now, start, route.terms(registry, chance()));
+        let (writer, body) = body::channel(self.config.request_pieces_max.max(1));
+        let (head, target) = (attempt.request_head(), &live.target);
+        let request = route.request(&head, target, cluster_name, signer.as_ref(), body)?;
+        let (client, protocol) = (client.clone(), route.deployment.protocol);
+        let sending = async move { client.send(protocol, request).await };
+        self.view.begin(live.clone());
+        // Who begins while all are asked may not have been in sight.
+        if self.closing.is_cancelled() {
+            live.want(Wish::Suspend);
+        }
+        if self.cutting.is_cancelled() {
+            live.want(Wish::Cut);
+        }
+        Ok(Conversation {
+            attempt,
+            live,
+            partition: promise.partition.clone(),
+            news: Some(news),
+            ended: false,
+            outgoing: Outgoing::new(writer),
+            incoming: Incoming::Asked(Box::pin(sending)),
+            clock: clock.clone(),
+            metrics: metrics.clone(),
+            backlog_bytes_max: self.config.backlog_bytes_max,
+            view: self.view.clone(),
+        })
+    }
+
+    fn want_of_all(&self, wish: Wish) {
+        for live in self.view.all() {
+            live.want(wish);
+        }
+    }
+
+    /// One place is free.
+    fn free(&self) {
+        if let Some((invocation, attempt)) = self.places.give_back()
+            && let Some(tell) = self.tell.get()
+        {
+            tell(invocation, attempt);
+        }
+        self.count();
+    }
+
+    fn count(&self) {
+        self.parts.metrics.places(self.places.taken(), self.places.waiting());
+    }
+}
+
+/// The place of an attempt; free again when dropped.
+struct Place(Arc<Shared>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.free();
+    }
+}
+
+/// The partition waits for the end of each attempt that began: one that dies of a bug is said to
+/// have failed.
+struct Promise<P: Partition> {
+    partition: Arc<P>,
+    invocation: InvocationId,
+    attempt: u32,
+    jitter: u64,
+    kept: bool,
+}
+
+impl<P: Partition> Promise<P> {
+    fn of(start: &Start, partition: P) -> Promise<P> {
+        Promise {
+            partition: Arc::new(partition),
+            invocation: start.invocation,
+            attempt: start.attempt,
+            jitter: chance(),
+            kept: false,
+        }
+    }
+
+    fn keep(&mut self) {
+        self.kept = true;
+    }
+
+    /// The attempt failed without a conversation.
+    fn fail(&mut self, error: Error) {
+        tracing::debug!(invocation = %self.invocation, %error, "attempt cannot begin");
+        self.kept = true;
+        self.partition.say(AttemptSaid {
+            invocation: self.invocation,
+            attempt: self.attempt,
+            pin: None,
+            said: vec![],
+            end: Some(AttemptEnd::Failed(Box::new(Failed {
+                failure: error.into_failure(),
+                reaction: Reaction::Retry,
+                // The handler's own policy belongs to the registration that is missing.
+                policy: RetryPolicy::default(),
+                jitter: self.jitter,
+                counts_for_entry: false,
+            }))),
+        });
+    }
+}
+
+impl<P: Partition> Drop for Promise<P> {
+    fn drop(&mut self) {
+        if !self.kept && std::thread::panicking() {
+            tracing::error!(invocation = %self.invocation, "an attempt died of a bug");
+            self.fail(Error::Bug);
+        }
+    }
+}
+
+/// 64 bits of chance. Without any the delays are less spread, and that is all.
+fn chance() -> u64 {
+    getrandom::u64().unwrap_or_default()
+}

@@ -1,0 +1,176 @@
+//! Where an attempt goes: the deployment, the protocol version, the settings, and the request
+//! head. Never sends anything.
+
+use super::error::Error;
+use crate::http::{Body, identity::Signer};
+use crate::registry::{Deployment, Handler, Limits, Registry, Schema, Service};
+use holdfast_machine::{
+    attempt::{Callees, Head, Start, Terms},
+    model::{AttemptOptions, Callee, Pin, Target},
+};
+use holdfast_wire::{manifest::ServiceType, version::Version};
+use hyper::{
+    HeaderMap, Method, Request, Uri,
+    header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue},
+};
+use std::{sync::Arc, time::SystemTime};
+
+/// Where one attempt goes.
+pub(super) struct Route {
+    pub deployment: Arc<Deployment>,
+    pub version: Version,
+    options: AttemptOptions,
+    service: ServiceType,
+}
+
+impl Route {
+    /// A pinned invocation goes where it is pinned to; another goes to the latest deployment of
+    /// its service.
+    pub(super) fn of(start: &Start, schema: &Schema, limits: &Limits) -> Result<Route, Error> {
+        let deployment = deployment(start, schema)?;
+        let (service, handler) = handler(&start.target, &deployment, schema)?;
+        Ok(Route {
+            version: version(start, &deployment, limits)?,
+            options: handler.attempt_options(limits),
+            service: service.ty,
+            deployment,
+        })
+    }
+
+    pub(super) fn pin(&self) -> Pin {
+        Pin { deployment: self.deployment.id, version: self.version }
+    }
+
+    /// `jitter` is 64 bits of chance.
+    pub(super) fn terms(&self, registry: &Registry, jitter: u64) -> Terms {
+        Terms {
+            options: self.options.clone(),
+            version: self.version,
+            service: self.service,
+            bidirectional: self.deployment.bidirectional,
+            jitter,
+            callees: Box::new(Registered(registry.clone())),
+        }
+    }
+
+    /// The request that carries the attempt.
+    pub(super) fn request(
+        &self,
+        head: &Head,
+        target: &Target,
+        cluster_name: &str,
+        signer: Option<&Signer>,
+        body: Body,
+    ) -> Result<Request<Body>, Error> {
+        let fail = |reason: String| Error::Request { deployment: self.deployment.id, reason };
+        let mut headers = HeaderMap::with_capacity(head.headers.len() + 8);
+        for (name, value) in &self.deployment.additional_headers {
+            put(&mut headers, name, value).map_err(fail)?;
+        }
+        // What the protocol needs wins over what the operator adds.
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(head.content_type));
+        headers.insert(ACCEPT, HeaderValue::from_static(head.content_type));
+        for (name, value) in &head.headers {
+            put(&mut headers, name, value).map_err(fail)?;
+        }
+        put(&mut headers, "x-restate-cluster-name", cluster_name).map_err(fail)?;
+        if let Some(signer) = signer {
+            signer.sign(&mut headers, &head.path, target.key.as_deref(), SystemTime::now());
+        }
+        let uri = below(&self.deployment.uri, &head.path).map_err(fail)?;
+        let mut request = Request::new(body);
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers;
+        Ok(request)
+    }
+}
+
+fn deployment(start: &Start, schema: &Schema) -> Result<Arc<Deployment>, Error> {
+    let id = match start.pin {
+        Some(pin) => pin.deployment,
+        None => {
+            let service = &start.target.service;
+            let unknown = || Error::UnknownService { service: service.clone() };
+            schema.services.get(service).ok_or_else(unknown)?.deployment
+        }
+    };
+    schema.deployments.get(&id).cloned().ok_or(Error::DeploymentGone(id))
+}
+
+/// The latest revision where it is the one of this deployment, because operators may have changed
+/// its settings; else what the deployment itself offered.
+fn handler<'a>(
+    target: &Target,
+    deployment: &'a Deployment,
+    schema: &'a Schema,
+) -> Result<(&'a Service, &'a Handler), Error> {
+    let latest = schema.services.get(&target.service);
+    let service = latest
+        .filter(|service| service.deployment == deployment.id)
+        .or_else(|| deployment.services.get(&target.service))
+        .ok_or_else(|| Error::UnknownService { service: target.service.clone() })?;
+    let handler = service.handlers.get(&target.handler).ok_or_else(|| Error::UnknownHandler {
+        service: target.service.clone(),
+        handler: target.handler.clone(),
+    })?;
+    Ok((service, handler))
+}
+
+fn version(start: &Start, deployment: &Deployment, limits: &Limits) -> Result<Version, Error> {
+    let (id, min, max) = (deployment.id, deployment.min_version, deployment.max_version);
+    match start.pin {
+        Some(Pin { version: pinned, .. }) if (min..=max).contains(&pinned.number()) => Ok(pinned),
+        Some(Pin { version: pinned, .. }) => {
+            Err(Error::VersionGone { deployment: id, pinned, min, max })
+        }
+        None => Version::negotiate(min, max, limits.version_cap)
+            .map_err(|reason| Error::NoCommonVersion { deployment: id, reason }),
+    }
+}
+
+fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
+    let wrong = || format!("header `{name}` cannot be sent");
+    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
+    headers.insert(parsed, HeaderValue::from_str(value).map_err(|_| wrong())?);
+    Ok(())
+}
+
+/// `path`, which begins with a slash, below the path of `base`; its query stays.
+fn below(base: &Uri, path: &str) -> Result<Uri, String> {
+    let prefix = base.path().trim_end_matches('/');
+    let joined = match base.query() {
+        Some(query) => format!("{prefix}{path}?{query}"),
+        None => format!("{prefix}{path}"),
+    };
+    let mut parts = base.clone().into_parts();
+    let joined = joined.parse().map_err(|_| format!("`{joined}` is not a path"))?;
+    parts.path_and_query = Some(joined);
+    Uri::from_parts(parts).map_err(|error| error.to_string())
+}
+
+/// Answers from what is registered at the moment of the question.
+struct Registered(Registry);
+
+impl Callees for Registered {
+    fn resolve(&self, service: &str, handler: &str) -> Option<Callee> {
+        let schema = self.0.schema();
+        schema.handler(service, handler).map(|(_, handler)| handler.callee())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_go_below_the_prefix() {
+        let check = |base: &str, expected: &str| {
+            let uri = below(&base.parse().unwrap(), "/invoke/S/h").unwrap();
+            assert_eq!(uri.to_string(), expected);
+        };
+        check("http://h:9080/", "http://h:9080/invoke/S/h");
+        check("http://h:9080/a/b", "http://h:9080/a/b/invoke/S/h");
+        check("https://h/a/?q=1", "https://h/a/invoke/S/h?q=1");
+    }
+}
