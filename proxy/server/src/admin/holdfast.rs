@@ -1,0 +1,113 @@
+//! What we add: invocations with the reason why they wait, journals, counts, state, readiness.
+//! The JSON is described in `docs/holdfast-api.md`.
+
+use super::{App, error::Error, invocations::parse_id};
+use crate::partition::Handle;
+use crate::query::model::{
+    Counts, Health, InvocationDetail, Invocations, ObjectState, PartitionHealth, Status,
+};
+use crate::query::{Filter, LIMIT_MAX};
+use axum::{
+    Json,
+    extract::{Path, Query, State},
+    http::StatusCode,
+};
+use serde::Deserialize;
+
+/// How many invocations a list has where it is not said.
+const LIMIT_DEFAULT: usize = 100;
+
+pub(super) async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
+    let partitions: Vec<_> = app.router.all().iter().map(partition_health).collect();
+    let ready = partitions.iter().all(|partition| partition.ready);
+    let schema = app.registry.schema();
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let health = Health {
+        ready,
+        version: env!("CARGO_PKG_VERSION").into(),
+        partitions,
+        services: schema.services.len() as u64,
+        deployments: schema.deployments.len() as u64,
+    };
+    (status, Json(health))
+}
+
+fn partition_health(partition: &Handle) -> PartitionHealth {
+    let closed = partition.closed().map(|closed| closed.to_string());
+    let ready = closed.is_none() && partition.is_ready();
+    let reason = closed.or_else(|| (!ready).then(|| "it is recovering".into()));
+    PartitionHealth { partition: partition.id().0, ready, reason }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Which {
+    status: Option<String>,
+    service: Option<String>,
+    handler: Option<String>,
+    key: Option<String>,
+    deployment: Option<String>,
+    limit: Option<usize>,
+}
+
+impl Which {
+    fn parse(self) -> Result<Filter, Error> {
+        let deployment =
+            self.deployment.map(|text| text.parse().map_err(|_| Error::BadDeployment(text)));
+        let limit = self.limit.unwrap_or(LIMIT_DEFAULT);
+        if limit == 0 || limit > LIMIT_MAX {
+            let reason = format!("expected 1 to {LIMIT_MAX}");
+            return Err(Error::BadField { field: "limit", reason });
+        }
+        Ok(Filter {
+            statuses: statuses(self.status.as_deref())?,
+            service: self.service,
+            handler: self.handler,
+            key: self.key,
+            deployment: deployment.transpose()?,
+            limit,
+        })
+    }
+}
+
+fn statuses(text: Option<&str>) -> Result<Vec<Status>, Error> {
+    match text {
+        None => Ok(Status::ALL.into_iter().filter(|it| *it != Status::Completed).collect()),
+        Some("all") => Ok(Status::ALL.into()),
+        Some(names) => names.split(',').map(|name| status(name.trim())).collect(),
+    }
+}
+
+fn status(name: &str) -> Result<Status, Error> {
+    Status::parse(name).ok_or_else(|| {
+        let known: Vec<_> = Status::ALL.into_iter().map(Status::as_str).collect();
+        let reason = format!("`{name}` is none of {}", known.join(", "));
+        Error::BadField { field: "status", reason }
+    })
+}
+
+pub(super) async fn invocations(
+    State(app): State<App>,
+    Query(which): Query<Which>,
+) -> Result<Json<Invocations>, Error> {
+    Ok(Json(app.query.list(which.parse()?).await?))
+}
+
+pub(super) async fn invocation(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<InvocationDetail>, Error> {
+    let id = parse_id(&id)?;
+    let found = app.query.describe(id).await?;
+    found.map(Json).ok_or(Error::UnknownInvocation(id))
+}
+
+pub(super) async fn counts(State(app): State<App>) -> Result<Json<Counts>, Error> {
+    Ok(Json(app.query.counts().await?))
+}
+
+pub(super) async fn state(
+    State(app): State<App>,
+    Path((service, key)): Path<(String, String)>,
+) -> Result<Json<ObjectState>, Error> {
+    Ok(Json(app.query.state(service, key).await?))
+}

@@ -1,0 +1,5 @@
+//! The admin routes over a socket, with real partitions in memory whose attempts never start.
+
+mod bench;
+mod deployments;
+mod invocations;
