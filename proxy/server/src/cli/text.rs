@@ -1,0 +1,122 @@
+//! Text for terminals: aligned columns, colours where somebody looks, and times in words.
+
+use std::io::IsTerminal;
+
+/// How many spaces stand between two columns.
+const GAP: usize = 2;
+
+/// Rows of cells with a head, aligned.
+pub fn columns(head: &[&str], rows: &[Vec<String>]) -> String {
+    let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
+    let lines = std::iter::once(&head).chain(rows).map(|row| line(row, &widths));
+    lines.collect()
+}
+
+fn line(row: &[String], widths: &[usize]) -> String {
+    let mut out = String::new();
+    for (cell, width) in row.iter().zip(widths) {
+        out.push_str(cell);
+        let missing = width.saturating_sub(cell.chars().count()) + GAP;
+        out.push_str(&" ".repeat(missing));
+    }
+    format!("{}\n", out.trim_end())
+}
+
+/// Colours, or none where the output is not a terminal or NO_COLOR is set.
+#[derive(Debug, Clone, Copy)]
+pub struct Paint(bool);
+
+impl Paint {
+    pub fn of_stdout() -> Paint {
+        Paint(std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+    }
+
+    #[cfg(test)]
+    pub fn plain() -> Paint {
+        Paint(false)
+    }
+
+    pub fn dim(self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    pub fn bold(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    pub fn good(self, text: &str) -> String {
+        self.wrap("32", text)
+    }
+
+    pub fn bad(self, text: &str) -> String {
+        self.wrap("31", text)
+    }
+
+    pub fn waits(self, text: &str) -> String {
+        self.wrap("33", text)
+    }
+
+    fn wrap(self, code: &str, text: &str) -> String {
+        if self.0 && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+    }
+}
+
+/// Milliseconds between two RFC 3339 times, where both are times.
+pub fn between(from: &str, to: &str) -> Option<i64> {
+    let parse = |text: &str| text.parse::<jiff::Timestamp>().ok();
+    Some(parse(to)?.as_millisecond() - parse(from)?.as_millisecond())
+}
+
+/// `1250` as `1.25s`, `90000` as `1m30s`.
+pub fn span(ms: i64) -> String {
+    let ms = ms.max(0);
+    match ms {
+        0..1_000 => format!("{ms}ms"),
+        1_000..60_000 => {
+            let text = format!("{:.2}", ms as f64 / 1000.0);
+            format!("{}s", text.trim_end_matches('0').trim_end_matches('.'))
+        }
+        60_000..3_600_000 => format!("{}m{:02}s", ms / 60_000, ms / 1000 % 60),
+        3_600_000..86_400_000 => format!("{}h{:02}m", ms / 3_600_000, ms / 60_000 % 60),
+        _ => format!("{}d{:02}h", ms / 86_400_000, ms / 3_600_000 % 24),
+    }
+}
+
+/// At most `max` characters, the end cut.
+pub fn shorten(text: &str, max: usize) -> String {
+    let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() > max {
+        line = line.chars().take(max.saturating_sub(1)).collect();
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn spans_are_short() {
+        let spans = [0, 999, 1_250, 59_990, 60_000, 3_661_000, 90_000_000, -5].map(span);
+        expect!["0ms 999ms 1.25s 59.99s 1m00s 1h01m 1d01h 0ms"].assert_eq(&spans.join(" "));
+    }
+
+    #[test]
+    fn columns_line_up_and_have_no_trailing_blanks() {
+        let rows = vec![vec!["a".into(), "long cell".into()], vec!["béé".into(), String::new()]];
+        expect![[r#"
+            ID   WHAT
+            a    long cell
+            béé
+        "#]]
+        .assert_eq(&columns(&["ID", "WHAT"], &rows));
+    }
+}

@@ -1,0 +1,21 @@
+//! The Holdfast sidecar as a library. Rooms by floor, lowest first: a room uses lower floors only,
+//! and rooms of one floor never know each other.
+
+// ground
+pub mod clock;
+pub mod duration;
+pub mod http;
+pub mod store;
+pub mod telemetry;
+// heart
+pub mod partition;
+pub mod query;
+pub mod registry;
+// doors and hands
+pub mod admin;
+pub mod ingress;
+pub mod invoker;
+// house
+pub mod cli;
+pub mod config;
+pub mod node;

@@ -1,0 +1,7 @@
+//! The binary `holdfast`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    holdfast::cli::main()
+}

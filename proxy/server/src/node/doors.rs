@@ -1,0 +1,127 @@
+//! The doors of a sidecar, and the watchers of its services: tasks that end together.
+
+use crate::admin::{self, Admin};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::http::listen;
+use crate::ingress::{self, Ingress};
+use crate::invoker;
+use crate::partition::Router;
+use crate::query::{self, Query, sql::Sql};
+use crate::registry::{Registration, Registry, watch::Watch};
+use crate::telemetry;
+use holdfast_machine::id::InvocationId;
+use std::{sync::Arc, time::Duration};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// What the doors lead to.
+pub struct Behind {
+    pub registry: Registry,
+    pub router: Router,
+    pub clock: Arc<dyn Clock>,
+    pub metrics: Arc<telemetry::Metrics>,
+    pub running: invoker::View,
+}
+
+/// Doors at work.
+pub struct Doors {
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+    broken: CancellationToken,
+}
+
+impl Doors {
+    pub fn open(
+        config: &Config,
+        ingress: listen::Listener,
+        admin: listen::Listener,
+        behind: Behind,
+    ) -> Doors {
+        let doors = Doors {
+            tasks: TaskTracker::new(),
+            shutdown: CancellationToken::new(),
+            broken: CancellationToken::new(),
+        };
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            ingress = %format_args!("http://{}", ingress.address()),
+            admin = %format_args!("http://{}", admin.address()),
+            data = %config.store.directory.display(),
+            "holdfast is ready"
+        );
+        doors.open_ingress(config, ingress, &behind);
+        doors.watch_services(config, &behind.registry);
+        doors.open_admin(config, admin, behind);
+        doors
+    }
+
+    fn open_ingress(&self, config: &Config, listener: listen::Listener, behind: &Behind) {
+        let ingress = Arc::new(Ingress::new(
+            config.ingress.clone(),
+            behind.registry.clone(),
+            behind.router.clone(),
+            behind.clock.clone(),
+            behind.metrics.register("ingress", ingress::Metrics::new),
+        ));
+        let connections = config.listen.connections.clone();
+        self.tasks.spawn(ingress.run(listener, connections, self.shutdown.clone()));
+    }
+
+    fn open_admin(&self, config: &Config, listener: listen::Listener, behind: Behind) {
+        let Behind { registry, router, clock, metrics, running } = behind;
+        let attempts = Arc::new(Attempts(running));
+        let query = Query::new(router.store().clone(), attempts.clone());
+        let sql = Sql::new(router.store().clone(), attempts, config.query.clone());
+        let admin = Admin::new(admin::Parts {
+            config: config.admin.clone(),
+            registry,
+            router,
+            query,
+            sql,
+            clock,
+            metrics: Arc::new(move || metrics.encode()),
+        });
+        let (shutdown, broken) = (self.shutdown.clone(), self.broken.clone());
+        self.tasks.spawn(async move {
+            if let Err(error) = admin.run(listener.into_socket(), shutdown).await {
+                tracing::error!(%error, "the admin door is broken");
+                broken.cancel();
+            }
+        });
+    }
+
+    fn watch_services(&self, config: &Config, registry: &Registry) {
+        for url in &config.services {
+            let watch = Watch::new(registry.clone(), Registration::new(url));
+            self.tasks.spawn(watch.run(self.shutdown.clone()));
+        }
+    }
+
+    /// Waits until a door breaks by itself.
+    pub async fn broken(&self) {
+        self.broken.cancelled().await;
+    }
+
+    /// Takes nothing more in, and waits for what is open.
+    pub async fn close(self, patience: Duration) {
+        self.shutdown.cancel();
+        self.tasks.close();
+        if tokio::time::timeout(patience, self.tasks.wait()).await.is_err() {
+            tracing::warn!("requests were still open; they are dropped, what was accepted goes on");
+        }
+    }
+}
+
+/// The seam between who looks on and who runs.
+struct Attempts(invoker::View);
+
+impl query::Live for Attempts {
+    fn attempt(&self, invocation: InvocationId) -> Option<query::Attempt> {
+        let running = self.0.of(invocation)?;
+        Some(query::Attempt {
+            number: running.attempt,
+            started_at: running.started_at,
+            deployment: Some(running.pin.deployment),
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! Why a sidecar cannot start. Each is for the person who started it.
+
+use crate::http::{client, identity, listen};
+use crate::partition;
+use crate::registry;
+use crate::store;
+use crate::telemetry;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// HF0004
+    #[error("HF0004: cannot start the runtime: {0}")]
+    Runtime(String),
+    /// HF0005
+    #[error("HF0005: {0}")]
+    Listen(#[from] listen::Error),
+    /// HF0006
+    #[error(
+        "HF0006: cannot start `{command}`: {reason}; give a program after `--` that can be run"
+    )]
+    Child { command: String, reason: String },
+    /// HF0007
+    #[error("HF0007: {0}")]
+    Client(#[from] client::Unusable),
+    /// HF0008
+    #[error("HF0008: {0}; make one with `openssl genpkey -algorithm ed25519`")]
+    Identity(#[from] identity::Error),
+    #[error("{code}: {0}", code = .0.code())]
+    Store(#[from] store::Error),
+    #[error("{code}: {0}", code = .0.code())]
+    Partition(#[from] partition::Error),
+    #[error("{code}: {0}", code = .0.code())]
+    Registry(#[from] registry::Error),
+    #[error("{code}: {0}", code = .0.code())]
+    Telemetry(#[from] telemetry::Error),
+}
+
+impl Error {
+    /// Names the page in `docs/errors`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Runtime(_) => "HF0004",
+            Error::Listen(_) => "HF0005",
+            Error::Child { .. } => "HF0006",
+            Error::Client(_) => "HF0007",
+            Error::Identity(_) => "HF0008",
+            Error::Store(error) => error.code(),
+            Error::Partition(error) => error.code(),
+            Error::Registry(error) => error.code(),
+            Error::Telemetry(error) => error.code(),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The whole sidecar put together, from settings to a clean end. Plugs the seams of lower floors;
+//! holds no logic that a room could hold.
+
+mod child;
+mod doors;
+mod error;
+mod signals;
+
+pub use error::Error;
+
+use crate::clock::{self, Clock};
+use crate::config::Config;
+use crate::http::client::Client;
+use crate::http::identity::Signer;
+use crate::http::listen;
+use crate::invoker::{self, Invoker};
+use crate::partition;
+use crate::registry::{Limits, Registry, discovery::Discovery};
+use crate::store::{self, Store};
+use crate::telemetry;
+use child::Child;
+use doors::Doors;
+use holdfast_wire::version::Version;
+use signals::Signals;
+use std::{process::ExitCode, sync::Arc, time::Duration};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// How long the runtime waits for threads that block after everything was asked to end.
+const RUNTIME_END_WAIT: Duration = Duration::from_secs(1);
+
+/// Runs a sidecar, and `command` as its service, until a signal comes or `command` ends.
+pub fn run(config: Config, command: Option<Vec<String>>) -> Result<ExitCode, Error> {
+    telemetry::init(&config.telemetry)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("holdfast")
+        .build()
+        .map_err(|error| Error::Runtime(error.to_string()))?;
+    let ended = runtime.block_on(serve(config, command));
+    runtime.shutdown_timeout(RUNTIME_END_WAIT);
+    ended
+}
+
+async fn serve(mut config: Config, command: Option<Vec<String>>) -> Result<ExitCode, Error> {
+    let mut signals = Signals::listen().map_err(|error| Error::Runtime(error.to_string()))?;
+    let ground = Ground::prepare(&config)?;
+    let mut child = command.map(|command| Child::start(command, &mut config)).transpose()?;
+    let node = Node::start(&config, ground)?;
+    let ended = tokio::select! {
+        signal = signals.next() => {
+            tracing::info!(signal, "shutting down");
+            ExitCode::SUCCESS
+        }
+        status = child::ended(&mut child) => {
+            tracing::error!(status, "the service ended, so the sidecar ends too; start both again");
+            ExitCode::FAILURE
+        }
+        () = node.doors.broken() => {
+            tracing::error!("a door is broken; shutting down");
+            ExitCode::FAILURE
+        }
+    };
+    node.stop().await;
+    if let Some(child) = child {
+        child.stop().await;
+    }
+    Ok(ended)
+}
+
+/// What a start can fail on, and should before a service is started: ports and the data directory.
+struct Ground {
+    ingress: listen::Listener,
+    admin: listen::Listener,
+    store: Arc<dyn Store>,
+}
+
+impl Ground {
+    fn prepare(config: &Config) -> Result<Ground, Error> {
+        let ingress = listen::bind(config.listen.ingress)?;
+        let admin = listen::bind(config.listen.admin)?;
+        let partitions = holdfast_machine::id::Partitions(config.partition.partitions);
+        let store = Arc::new(store::rocks::Rocks::open(&config.store, partitions)?);
+        Ok(Ground { ingress, admin, store })
+    }
+}
+
+/// A sidecar at work.
+struct Node {
+    doors: Doors,
+    /// Watches over the attempts until `closing`, and ends when they have ended.
+    attempts: JoinHandle<()>,
+    closing: CancellationToken,
+    partitions: partition::Running,
+    /// Ends what outlives the doors: connections to services.
+    shutdown: CancellationToken,
+    patience: Duration,
+}
+
+impl Node {
+    fn start(config: &Config, ground: Ground) -> Result<Node, Error> {
+        let clock: Arc<dyn Clock> = Arc::new(clock::System::new());
+        let metrics = Arc::new(telemetry::Metrics::new());
+        let shutdown = CancellationToken::new();
+        let (router, waiting) = partition::start(
+            config.partition.clone(),
+            ground.store.clone(),
+            clock.clone(),
+            partition::Metrics::new(&metrics),
+        )?;
+        let signer = config.identity_key_file.as_deref().map(Signer::from_file).transpose()?;
+        if let Some(signer) = &signer {
+            tracing::info!(key = signer.public_key(), "requests to services are signed");
+        }
+        let client = Client::new(config.client.clone(), shutdown.clone())?;
+        let registry = Registry::open(
+            config.registry.clone(),
+            ground.store.clone(),
+            Discovery {
+                client: client.clone(),
+                signer: signer.clone(),
+                config: config.registry.discovery.clone(),
+                cluster_name: config.registry.cluster_name.clone(),
+            },
+            clock.clone(),
+        )?;
+        let invoker = Invoker::new(
+            config.invoker.clone(),
+            invoker::Parts {
+                client,
+                registry: registry.clone(),
+                limits: limits(config),
+                clock: clock.clone(),
+                signer,
+                cluster_name: config.registry.cluster_name.clone(),
+                metrics: invoker::Metrics::new(&metrics),
+            },
+        );
+        invoker.plug(router.clone());
+        let partitions = waiting.run(Arc::new(invoker.clone()))?;
+        let doors = Doors::open(
+            config,
+            ground.ingress,
+            ground.admin,
+            doors::Behind { registry, router, clock, metrics, running: invoker.view() },
+        );
+        let closing = CancellationToken::new();
+        let attempts = tokio::spawn(invoker.run(closing.clone()));
+        let patience = Duration::from_millis(config.shutdown_ms);
+        Ok(Node { doors, attempts, closing, partitions, shutdown, patience })
+    }
+
+    /// Doors first, so that nothing new comes in; then attempts are asked to suspend; then the
+    /// partitions commit what is left.
+    async fn stop(self) {
+        self.doors.close(self.patience).await;
+        self.closing.cancel();
+        if let Err(error) = self.attempts.await {
+            tracing::error!(%error, "the invoker ended badly");
+        }
+        self.shutdown.cancel();
+        let partitions = self.partitions;
+        if let Err(error) = tokio::task::spawn_blocking(move || partitions.stop()).await {
+            tracing::error!(%error, "a partition ended badly");
+        }
+        tracing::info!("all partitions are at rest");
+    }
+}
+
+fn limits(config: &Config) -> Limits {
+    Limits {
+        message_bytes_max: config.protocol.message_bytes_max,
+        eager_state_bytes_max: config.partition.eager_state_bytes_max,
+        version_cap: Version::from_number(config.protocol.version_max)
+            .expect("the settings were checked"),
+    }
+}
