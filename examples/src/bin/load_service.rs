@@ -1,0 +1,62 @@
+//! A service to be called thousands of times while things are killed. Its handler leaves each common
+//! kind of entry in the journal and returns what its steps recorded, so that the caller can hold
+//! it against an outside count.
+//!
+//! `Load/work {"id": "7"}` returns `{"id": "7", "steps": [one, two, three], "child": value}`, where
+//! each value is one that `EFFECTS_URL` was told under that id and the steps `one`, `two`,
+//! `three`, `child`. `PORT` says where it listens.
+
+use examples::{effects::Effects, http::Error, serve::serve};
+use restate_sdk::context::RequestTarget;
+use restate_sdk::prelude::*;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Long enough to become a timer, short enough for thousands of them.
+const NAP: Duration = Duration::from_millis(20);
+
+/// Named by the caller, so that effects can be counted without knowing invocation ids.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Work {
+    id: String,
+}
+
+struct Load {
+    effects: Effects,
+}
+
+#[service(
+    name = "Load",
+    invocation_retry_policy(initial_interval = "50ms", factor = 1.5, max_interval = "500ms")
+)]
+impl Load {
+    #[handler]
+    async fn work(&self, ctx: Context<'_>, Json(work): Json<Work>) -> HandlerResult<Json<Value>> {
+        let id = work.id.as_str();
+        let one = self.step(&ctx, id, "one").await?;
+        let target = RequestTarget::service("Load", "child");
+        let call = ctx.request::<_, String>(target, Json(Work { id: id.to_owned() }));
+        let child = call.call().await?;
+        let two = self.step(&ctx, id, "two").await?;
+        ctx.sleep(NAP).await?;
+        let three = self.step(&ctx, id, "three").await?;
+        Ok(Json(json!({ "id": id, "steps": [one, two, three], "child": child })))
+    }
+
+    #[handler]
+    async fn child(&self, ctx: Context<'_>, Json(work): Json<Work>) -> HandlerResult<String> {
+        Ok(self.step(&ctx, &work.id, "child").await?)
+    }
+}
+
+impl Load {
+    async fn step(&self, ctx: &Context<'_>, id: &str, name: &str) -> Result<String, TerminalError> {
+        ctx.run(|| async { Ok(self.effects.perform(id, name, None).await?) }).name(name).await
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Error> {
+    let load = Load { effects: Effects::from_env() };
+    serve(Endpoint::builder().bind(load).build()).await
+}
