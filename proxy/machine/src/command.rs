@@ -13,7 +13,8 @@ use std::{collections::BTreeMap, time::Duration};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
     // --- doors
-    /// Call a target. Answers `Reply::Accepted`, or `Reply::Refused` for a second workflow run.
+    /// Call a target. Answers `Reply::Accepted`, with `new: false` where the id exists already; what
+    /// a second workflow run means is the door's to say.
     Invoke(Box<NewInvocation>),
     /// Tell the outcome: `Reply::Completed`, `Reply::Pending` (the caller waits), `Reply::Unknown`.
     Attach {
