@@ -84,10 +84,12 @@ impl Names {
             return *id;
         }
         let number = u64::from(name.as_bytes()[0]);
-        let step = u64::MAX / u64::from(self.partitions) + 1;
         let partition_key = match self.partitions {
             1 => number,
-            count => (number - u64::from(b'a')) % u64::from(count) * step + number,
+            count => {
+                let step = u64::MAX / u64::from(count) + 1;
+                (number - u64::from(b'a')) % u64::from(count) * step + number
+            }
         };
         let partition_key = PartitionKey(partition_key);
         let id = InvocationId { partition_key, uuid: u128::from(number) };
