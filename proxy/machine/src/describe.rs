@@ -2,11 +2,15 @@
 //! partition, row by row, over any snapshot. Never changes anything, and holds no more than a row
 //! at a time where there can be many.
 
+mod fields;
+mod form;
+mod mismatch;
+
 use crate::apply::Here;
 use crate::command::StateMap;
 use crate::id::InvocationId;
 use crate::kv::{Fault, Kv};
-use crate::model::Entry;
+use crate::model::{AttemptFailure, Entry};
 use crate::tables::state::Owner;
 use crate::tables::{event, inbox, invocation, journal, lock, promise, state};
 
@@ -16,6 +20,7 @@ pub use crate::tables::invocation::{Record, Retries, Sink, SinkKind, Times};
 pub use crate::tables::lock::Lock;
 pub use crate::tables::promise::{Promise, Row as PromiseRow};
 pub use crate::tables::state::Row as StateRow;
+pub use mismatch::Mismatch;
 
 /// One invocation.
 ///
@@ -57,6 +62,36 @@ pub fn journal(
 /// Events of an invocation, oldest first; they are few.
 pub fn events(kv: &dyn Kv, here: Here, id: InvocationId) -> Result<Vec<Event>, Fault> {
     event::all(kv, here.partition, id)
+}
+
+/// The two sides of a journal mismatch that an attempt failed with; `None` for other failures.
+pub fn mismatch(
+    kv: &dyn Kv,
+    here: Here,
+    id: InvocationId,
+    failure: &AttemptFailure,
+) -> Result<Option<Mismatch>, Fault> {
+    if !mismatch::is_mismatch(failure) {
+        return Ok(None);
+    }
+    let recorded = match mismatch::command(failure) {
+        Some(number) => command(kv, here, id, number)?,
+        None => None,
+    };
+    Ok(Some(mismatch::compare(failure, recorded.as_ref())))
+}
+
+/// The command `number` of a journal; the input is 0.
+fn command(kv: &dyn Kv, here: Here, id: InvocationId, number: u32) -> Result<Option<Entry>, Fault> {
+    let (mut next, mut found) = (0, None);
+    journal::scan(kv, here.partition, id, 0, &mut |entry| {
+        if entry.ty.is_command() {
+            found = (next == number).then_some(entry);
+            next += 1;
+        }
+        Ok(found.is_none())
+    })?;
+    Ok(found)
 }
 
 /// The state of one key. Its version is `apply::state_version` of it.

@@ -164,6 +164,9 @@ pub enum Combinator {
     AllSucceededOrFirstFailed,
 }
 
+/// The code of an attempt whose handler did not do again what its journal says.
+pub const JOURNAL_MISMATCH: u32 = 570;
+
 /// Why an attempt failed: a transient failure, kept as an event, never an outcome by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AttemptFailure {
@@ -171,7 +174,7 @@ pub struct AttemptFailure {
     pub code: u32,
     pub message: String,
     pub stacktrace: String,
-    /// Our own code for it (`HF0071`), where the sidecar found the failure.
+    /// Our own code for it (`HF0071`), where the sidecar found the failure or knows what to do.
     pub doc_code: Option<String>,
     pub related: Option<RelatedCommand>,
 }

@@ -100,6 +100,9 @@ pub enum Silence {
     Messages,
 }
 
+/// The page of the one failure that a service finds and that says what to do on our side.
+pub(super) const MISMATCH_PAGE: &str = "HF0094";
+
 /// What broke the protocol, as opposed to its use.
 const PROTOCOL_VIOLATION: u32 = 571;
 const UNSUPPORTED_VERSION: u32 = 415;

@@ -24,7 +24,7 @@ mod replay;
 mod request;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use conversation::Attempt;
 

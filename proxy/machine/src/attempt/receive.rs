@@ -1,10 +1,14 @@
 //! What a message of the service means, once it is known to be sound. Never keeps anything.
 
-use super::{Callees, check, error::Error, field, future};
+use super::{
+    Callees, check,
+    error::{Error, MISMATCH_PAGE},
+    field, future,
+};
 use crate::{
     command::Reaction,
     model::{AttemptFailure, Awaiting, Callee, Combinator, Entry, RelatedCommand},
-    model::{SignalName, Target},
+    model::{JOURNAL_MISMATCH, SignalName, Target},
 };
 use bytes::Bytes;
 use holdfast_wire::{
@@ -162,7 +166,7 @@ fn failure(scene: &Scene<'_>, frame: &Frame) -> Result<Heard, Error> {
         code: if error.code == 0 { DEFAULT_FAILURE_CODE } else { error.code },
         message: cut(error.message, FAILURE_TEXT_BYTES_MAX),
         stacktrace: cut(error.stacktrace, FAILURE_TEXT_BYTES_MAX),
-        doc_code: None,
+        doc_code: (error.code == JOURNAL_MISMATCH).then(|| MISMATCH_PAGE.to_owned()),
         related: Some(related).filter(|related| *related != RelatedCommand::default()),
     };
     Ok(Heard::Failed { failure, reaction })

@@ -98,3 +98,33 @@ fn keys_tell_who_holds_them_and_who_waits() {
     assert_eq!(failures.len(), 1);
     assert!(invocation(kv, here(), a).unwrap().is_some());
 }
+
+#[test]
+fn a_mismatch_is_held_against_the_command_of_its_number() {
+    use crate::model::{JOURNAL_MISMATCH, RelatedCommand};
+    let mut world = World::after(
+        1,
+        "
+        0 invoke a Greeter/greet
+        1 a#1 sleep 1 0; call 2 3 Greeter/greet; run 4
+        2 a#1 fail oops code=570
+        ",
+    );
+    let id = world.id("a");
+    let at = |code, index| {
+        let related = Some(RelatedCommand { index: Some(index), ..RelatedCommand::default() });
+        let failure = AttemptFailure { code, related, ..AttemptFailure::default() };
+        mismatch(&world.stores[0], here(), id, &failure).unwrap().map(|it| (it.entry, it.recorded))
+    };
+    let told = |index| {
+        let (entry, recorded) = at(JOURNAL_MISMATCH, index).expect("it is a mismatch");
+        (entry, recorded.get("type").cloned())
+    };
+    // Input, Sleep, its completion, Call, the id of the callee, Run.
+    assert_eq!(told(0), (Some(0), Some("Input".into())));
+    assert_eq!(told(1), (Some(1), Some("Sleep".into())));
+    assert_eq!(told(2), (Some(3), Some("Call".into())));
+    assert_eq!(told(3), (Some(5), Some("Run".into())));
+    assert_eq!(told(4), (None, None));
+    assert_eq!(at(500, 1), None);
+}

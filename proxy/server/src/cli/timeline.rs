@@ -1,6 +1,8 @@
 //! A journal as a person reads it: one line for each thing that was done, how long it took, what
 //! came of it, and at the end what is awaited or why it stands still.
 
+mod mismatch;
+
 use super::text::{Paint, between, shorten, span};
 use crate::query::model::{
     EntryClass, Event, Failure, Invocation, InvocationDetail, JournalEntry, Outcome, Preview,
@@ -112,6 +114,9 @@ fn draw_event(out: &mut String, event: &Event, start: &str, paint: Paint) {
         let _ = write!(text, " {}", paint.dim(&format!("({} times)", event.count)));
     }
     draw_line(out, &event.at, start, &paint.bad("✗"), &text, paint);
+    if let Some(mismatch) = &event.mismatch {
+        mismatch::draw(out, mismatch, paint);
+    }
 }
 
 fn draw_line(out: &mut String, at: &str, start: &str, mark: &str, text: &str, paint: Paint) {
@@ -228,7 +233,13 @@ mod tests {
                 command(5, "Sleep", "", 2, false),
             ],
             "events": [{ "at": at(7), "last_at": at(8), "count": 2, "kind": "attempt-failed",
-                "failure": { "code": 500, "message": "no bank" } }],
+                    "failure": { "code": 500, "message": "no bank" } },
+                { "at": at(9), "last_at": at(9), "count": 1, "kind": "attempt-failed",
+                    "failure": { "code": 570, "doc_code": "HF0094", "message": "a mismatch" },
+                    "mismatch": { "command": 1, "index": 1, "name": "charge",
+                        "recorded": { "type": "Run", "name": "charge" },
+                        "received": { "type": "Run", "name": "refund" },
+                        "differing": ["name"] } }],
             "more": false,
         });
         let detail: InvocationDetail = serde_json::from_value(detail).unwrap();
@@ -240,6 +251,11 @@ mod tests {
                   +1s ● Run charge → "ok" (3s)
                   +5s ○ Sleep … waiting
                   +7s ✗ attempt failed: 500 no bank (2 times)
+                  +9s ✗ attempt failed: HF0094 a mismatch
+                        the handler does not do what entry 1 `charge` says:
+                                RECORDED  RECEIVED
+                        ≠ name  charge    refund
+                          type  Run       Run
 
             waits for: attempt 3 at 20:00:20, after: no bank
             last failure: 500 no bank

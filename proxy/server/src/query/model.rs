@@ -113,7 +113,7 @@ pub enum Outcome {
 pub struct Failure {
     pub code: u32,
     pub message: String,
-    /// Our own code (`HF0071`) where the sidecar found the failure.
+    /// Our own code (`HF0071`) where the sidecar found the failure or knows what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doc_code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -238,6 +238,30 @@ pub struct Event {
     pub kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+    /// Of an attempt that failed because the handler did not do again what its journal says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mismatch: Option<Mismatch>,
+}
+
+/// What is recorded at a place of a journal, and what the handler did there instead. Fields have
+/// the names of the service protocol, and `type` is the kind of the command; payloads and headers
+/// are told by size and hash.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// Number of the command, counted from the input without notifications, as SDKs count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<u32>,
+    /// Index of that command in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+    /// As the handler named the recorded command, or else the received one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub recorded: BTreeMap<String, String>,
+    /// As far as the SDK tells it.
+    pub received: BTreeMap<String, String>,
+    /// Names of the fields in which the two differ.
+    pub differing: Vec<String>,
 }
 
 /// Answer of `GET /holdfast/counts`.

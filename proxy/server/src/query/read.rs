@@ -8,12 +8,13 @@ use super::{
 };
 use bytes::Bytes;
 use holdfast_machine::{
-    apply::state_version,
+    apply::{Here, state_version},
     command::StateMap,
+    describe,
     id::{DeploymentId, InvocationId, PartitionId, PartitionKey, Partitions},
     kv::{Fault, Kv},
     tables::{
-        event,
+        event::{self, EventKind},
         invocation::{self, Record},
         journal as journal_table, lock,
         state::{self, Owner},
@@ -119,7 +120,6 @@ impl View<'_> {
             }
             Ok(!more)
         })?;
-        let events = event::all(self.kv, partition, id)?;
         let awaiting = view::awaiting(&record.status, &entries);
         let mut shown = self.show(id, &record)?;
         if let Some(words) = view::awaiting_words(&awaiting) {
@@ -129,9 +129,23 @@ impl View<'_> {
             invocation: shown,
             awaiting,
             journal: journal::show(&entries),
-            events: events.iter().map(view::event).collect(),
+            events: self.events(id)?,
             more,
         }))
+    }
+
+    fn events(&self, id: InvocationId) -> Result<Vec<super::model::Event>, Fault> {
+        let here = Here { partition: self.partition(id), partitions: self.partitions };
+        let events = event::all(self.kv, here.partition, id)?;
+        let shown = events.iter().map(|event| {
+            let failure = event.failure.as_ref().filter(|_| event.kind == EventKind::AttemptFailed);
+            let mismatch = match failure {
+                Some(failure) => describe::mismatch(self.kv, here, id, failure)?,
+                None => None,
+            };
+            Ok(view::event(event, mismatch))
+        });
+        shown.collect()
     }
 
     pub fn pinned(&self, id: InvocationId) -> Result<Option<Pinned>, Fault> {

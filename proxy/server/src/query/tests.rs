@@ -10,8 +10,8 @@ use holdfast_machine::{
     id::{DeploymentId, InvocationId, PartitionId, PartitionKey, Partitions},
     kv::{Kv, Txn},
     model::{
-        AttemptFailure, Awaiting, Callee, Combinator, NewInvocation, Pin, Retention, SignalName,
-        Source, Target,
+        AttemptFailure, Awaiting, Callee, Combinator, NewInvocation, Pin, RelatedCommand,
+        Retention, SignalName, Source, Target,
     },
     retry::RetryPolicy,
     time::Timestamp,
@@ -140,14 +140,18 @@ fn output(text: &'static str) -> Said {
 }
 
 fn failed(message: &str) -> AttemptEnd {
+    failed_with(AttemptFailure {
+        code: 500,
+        message: message.into(),
+        stacktrace: "at charge".into(),
+        doc_code: Some("HF0071".into()),
+        related: None,
+    })
+}
+
+fn failed_with(failure: AttemptFailure) -> AttemptEnd {
     AttemptEnd::Failed(Box::new(Failed {
-        failure: AttemptFailure {
-            code: 500,
-            message: message.into(),
-            stacktrace: "at charge".into(),
-            doc_code: Some("HF0071".into()),
-            related: None,
-        },
+        failure,
         reaction: Reaction::Retry,
         policy: RetryPolicy::default(),
         jitter: 0,
@@ -173,6 +177,31 @@ pub(super) fn world() -> (World, Vec<InvocationId>) {
     world.say(paused, vec![], Some(failed("no")));
     world.apply(Command::Pause { invocation: paused });
     (world, vec![running])
+}
+
+/// One whose handler sets another state now than is recorded.
+pub(super) fn drifted() -> (World, InvocationId) {
+    let mut world = World::new();
+    let drifted = world.invoke(1, object("drifts"), None);
+    let set = pb::SetStateCommand {
+        key: Bytes::from_static(b"a"),
+        value: Some(pb::Value { content: Bytes::from_static(b"\"secret\"") }),
+        name: String::new(),
+    };
+    let failure = AttemptFailure {
+        code: 570,
+        message: "Found a mismatch\n   key: 'a' != 'b'\n   value: '\"secret\"' != '2'".into(),
+        stacktrace: String::new(),
+        doc_code: Some("HF0094".into()),
+        related: Some(RelatedCommand {
+            index: Some(1),
+            name: None,
+            ty: Some(MessageType::SET_STATE),
+        }),
+    };
+    let said = vec![command(MessageType::SET_STATE, &set)];
+    world.say(drifted, said, Some(failed_with(failure)));
+    (world, drifted)
 }
 
 fn suspend(world: &mut World, invocation: InvocationId) {
@@ -455,9 +484,44 @@ async fn a_failing_one_shows_why() {
 }
 
 #[tokio::test]
+async fn a_mismatch_shows_both_sides() {
+    let (world, drifted) = drifted();
+    let detail = world.query(&[]).describe(drifted).await.unwrap().unwrap();
+    let mismatch = serde_json::to_string_pretty(&detail.events[0].mismatch).unwrap();
+    expect![[r#"
+        {
+          "command": 1,
+          "index": 1,
+          "recorded": {
+            "key": "a",
+            "type": "SetState",
+            "value": "8 bytes, sha256 c1980264"
+          },
+          "received": {
+            "key": "b",
+            "type": "SetState",
+            "value": "1 bytes, sha256 d4735e3a"
+          },
+          "differing": [
+            "key",
+            "value"
+          ]
+        }"#]]
+    .assert_eq(&mismatch);
+    let failure = detail.invocation.last_failure.unwrap();
+    assert_eq!((failure.code, failure.doc_code.as_deref()), (570, Some("HF0094")));
+}
+
+#[tokio::test]
 async fn what_was_read_can_be_read_back() {
+    let mut all = vec![];
     for (number, handler) in [(6, "failing"), (7, "waiting"), (8, "done"), (9, "paused")] {
-        let json = described(number, handler).await;
+        all.push(described(number, handler).await);
+    }
+    let (world, drifted) = drifted();
+    let drifted = world.query(&[]).describe(drifted).await.unwrap().unwrap();
+    all.push(serde_json::to_string_pretty(&drifted).unwrap());
+    for json in all {
         let back: InvocationDetail = serde_json::from_str(&json).unwrap();
         assert_eq!(serde_json::to_string_pretty(&back).unwrap(), json);
     }

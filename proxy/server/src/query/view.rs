@@ -3,11 +3,13 @@
 use super::{
     journal,
     model::{
-        Awaited, Caller, Event, Failure, HandlerType, Invocation, Outcome, RelatedCommand, Status,
+        Awaited, Caller, Event, Failure, HandlerType, Invocation, Mismatch, Outcome,
+        RelatedCommand, Status,
     },
     text::{preview, rfc3339},
 };
 use holdfast_machine::{
+    describe,
     id::InvocationId,
     model::{self as machine, AttemptFailure, Awaiting, Entry, SignalName, Source, Target},
     tables::{
@@ -128,7 +130,7 @@ pub(super) fn failure(failure: &AttemptFailure) -> Failure {
     }
 }
 
-pub(super) fn event(event: &event::Event) -> Event {
+pub(super) fn event(event: &event::Event, mismatch: Option<describe::Mismatch>) -> Event {
     let kind = match event.kind {
         EventKind::AttemptFailed => "attempt-failed",
         EventKind::Paused => "paused",
@@ -140,6 +142,18 @@ pub(super) fn event(event: &event::Event) -> Event {
         after_entry: Some(event.after_entry),
         kind: kind.into(),
         failure: event.failure.as_ref().map(failure),
+        mismatch: mismatch.map(self::mismatch),
+    }
+}
+
+pub(super) fn mismatch(mismatch: describe::Mismatch) -> Mismatch {
+    Mismatch {
+        command: mismatch.command,
+        index: mismatch.entry,
+        name: mismatch.name,
+        recorded: mismatch.recorded,
+        received: mismatch.received,
+        differing: mismatch.differing,
     }
 }
 

@@ -836,7 +836,7 @@ fn a_journal_mismatch_is_told_as_the_sdk_told_it() {
             head 200
             chunk Error{1:570 2:"expected Sleep, found Run" 4:1 5:"x" 6:1041}
                 say
-                  failed 570 Retry at Some(1) Some("x") Some(Run (0x0411)): expected Sleep, found Run
+                  failed 570 HF0094 Retry at Some(1) Some("x") Some(Run (0x0411)): expected Sleep, found Run
                 half-close
             end
                 finished

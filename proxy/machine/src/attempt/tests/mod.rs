@@ -19,7 +19,7 @@
 mod captures;
 mod commands;
 mod endings;
-mod frames;
+pub(crate) mod frames;
 mod properties;
 mod timers;
 

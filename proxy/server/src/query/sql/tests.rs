@@ -1,7 +1,7 @@
 //! Questions over what the real machine wrote, as text.
 
 use super::{Catalog, Config, Deployment, Error, Format, Service, Sql};
-use crate::query::tests::{command, id, object, world};
+use crate::query::tests::{command, drifted, id, object, world};
 use expect_test::{Expect, expect};
 use holdfast_machine::{id::DeploymentId, time::Timestamp};
 use holdfast_wire::{
@@ -165,6 +165,18 @@ async fn a_journal_is_found_by_its_id() {
         "#]],
     )
     .await;
+}
+
+#[tokio::test]
+async fn an_event_of_a_mismatch_has_both_sides() {
+    let (store, live) = drifted().0.parts(&[]);
+    let question = "SELECT json_extract(event_json, '$.restate_doc_error_code') AS code,
+                           json_extract(event_json, '$.mismatch') AS mismatch
+                    FROM sys_journal_events";
+    let sql = Sql::new(store, live, Config::default());
+    let answer = sql.ask(question.into(), catalog(), Format::Json).await.unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+    expect![[r#"[{"code":"HF0094","mismatch":"{\"command\":1,\"index\":1,\"recorded\":{\"key\":\"a\",\"type\":\"SetState\",\"value\":\"8 bytes, sha256 c1980264\"},\"received\":{\"key\":\"b\",\"type\":\"SetState\",\"value\":\"1 bytes, sha256 d4735e3a\"},\"differing\":[\"key\",\"value\"]}"}]"#]].assert_eq(&answer["rows"].to_string());
 }
 
 #[tokio::test]

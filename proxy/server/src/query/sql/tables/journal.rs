@@ -2,6 +2,7 @@
 
 use super::{
     super::{
+        super::view,
         entry,
         source::Source,
         table::{Column, Key, Table, Value},
@@ -10,6 +11,8 @@ use super::{
     column,
 };
 use holdfast_machine::{
+    apply::Here,
+    describe,
     id::{InvocationId, PartitionId},
     kv::{Fault, Kv},
     model::{AttemptFailure, Entry},
@@ -108,7 +111,9 @@ impl Table for Events {
             }),
             column("appended_at", Type::Timestamp, |(_, event), _| event.last_at.into()),
             column("event_type", Type::Text, |(_, event), _| event_type(event.kind).into()),
-            column("event_json", Type::Text, |(_, event), _| event_json(event).into()),
+            column("event_json", Type::Text, |(id, event), source| {
+                event_json(event, mismatch(*id, event, source)).into()
+            }),
         ]
     }
 
@@ -132,9 +137,18 @@ fn event_type(kind: EventKind) -> &'static str {
     }
 }
 
-fn event_json(event: &Event) -> String {
+/// The two sides of a journal mismatch; a fault of the store is remembered.
+fn mismatch(id: InvocationId, event: &Event, source: &Source) -> Option<describe::Mismatch> {
+    let failure = event.failure.as_ref().filter(|_| event.kind == EventKind::AttemptFailed)?;
+    let partition = source.partitions.of(id.partition_key);
+    let here = Here { partition, partitions: source.partitions };
+    let mismatch = describe::mismatch(&*source.snapshot, here, id, failure);
+    mismatch.map_err(|fault| source.remember(fault)).ok().flatten()
+}
+
+fn event_json(event: &Event, mismatch: Option<describe::Mismatch>) -> String {
     let ty = event_type(event.kind);
-    let json = match (event.kind, &event.failure) {
+    let mut json = match (event.kind, &event.failure) {
         (EventKind::AttemptFailed, Some(failure)) => transient(failure),
         (EventKind::AttemptFailed, None) => json!({ "ty": ty }),
         (EventKind::Paused, Some(failure)) => {
@@ -142,6 +156,9 @@ fn event_json(event: &Event) -> String {
         }
         (EventKind::Paused, None) => json!({ "ty": ty }),
     };
+    if let Some(mismatch) = mismatch {
+        json["mismatch"] = json!(view::mismatch(mismatch));
+    }
     json.to_string()
 }
 
