@@ -39,7 +39,8 @@ pub struct Attempt {
     next_entry: u32,
     /// How many commands the journal has, and so the index of the next one.
     commands: u32,
-    /// Proposed run results that are not known to be stored, and whether to acknowledge them.
+    /// Completions that come as soon as what was said is stored: run results that were proposed, and
+    /// whether to acknowledge them; answers of the partition, which are sent as they are.
     unstored: HashMap<u32, bool>,
     outbox: Outbox,
 }
@@ -206,8 +207,9 @@ impl Attempt {
             callees: &*self.terms.callees,
         };
         match receive::hear(&scene, &frame) {
-            Ok(Heard::Command { callee }) => {
+            Ok(Heard::Command { callee, answer }) => {
                 self.commands += 1;
+                self.unstored.extend(answer.map(|completion| (completion, false)));
                 self.outbox.say(Said::Command { ty: frame.ty, payload: frame.payload, callee });
             }
             Ok(Heard::Proposal { completion, payload, acknowledge }) => {
@@ -238,13 +240,13 @@ impl Attempt {
             return;
         }
         self.next_entry = entry.index + 1;
-        let completion = receive::run_completion_id(&entry);
-        let proposed = completion.and_then(|id| Some((id, self.unstored.remove(&id)?)));
+        let completion = receive::completion_id(&entry);
+        let awaited = completion.and_then(|id| Some((id, self.unstored.remove(&id)?)));
         if !self.request_open || self.is_over() {
             return; // It is in the journal: the next attempt gets it with the replay.
         }
         self.active_at = now;
-        self.outbox.push(Output::Send(match proposed {
+        self.outbox.push(Output::Send(match awaited {
             Some((id, true)) => replay::run_ack(id),
             _ => replay::notification(entry),
         }));

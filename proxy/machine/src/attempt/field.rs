@@ -46,6 +46,17 @@ pub(super) fn bytes(mut message: Bytes, number: usize) -> Result<Option<Bytes>, 
     Ok(found)
 }
 
+/// The last occurrence of the number `number`.
+pub(super) fn number(mut message: Bytes, number: usize) -> Result<Option<u32>, Broken> {
+    let mut found = None;
+    while let Some((seen, value)) = next(&mut message)? {
+        if let (true, Value::Number(value)) = (seen == number, value) {
+            found = Some(value as u32);
+        }
+    }
+    Ok(found)
+}
+
 impl Value {
     /// The numbers of a repeated field, packed or not.
     pub(super) fn numbers(self) -> Result<Vec<u32>, Broken> {

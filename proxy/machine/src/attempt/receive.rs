@@ -28,12 +28,20 @@ const DEFAULT_FAILURE_CODE: u32 = 500;
 const NAME_FIELD: usize = 12;
 /// Longest such name that is shown with a failure, in bytes.
 const NAME_BYTES_MAX: usize = 256;
+/// The field of a notification with the completion that it is about.
+const COMPLETION_ID_FIELD: usize = 1;
+/// The field of every command that is completed with the id of its result.
+const RESULT_FIELD: usize = 11;
+/// The field of calls of either kind with the id under which their callee is told.
+const CALLEE_ID_FIELD: usize = 10;
 
 /// A sound message.
 #[derive(Debug)]
 pub(super) enum Heard {
     Command {
         callee: Option<Callee>,
+        /// The completion that the partition answers as soon as the command is stored.
+        answer: Option<u32>,
     },
     /// A run result, as the notification that is to be stored.
     Proposal {
@@ -72,7 +80,8 @@ pub(super) fn hear(scene: &Scene<'_>, frame: &Frame) -> Result<Heard, Error> {
         }),
         ty if ty.is_command() => {
             let callee = check::command(scene, ty, &frame.payload)?;
-            Ok(Heard::Command { callee })
+            let answer = answered_at_once(ty, &frame.payload);
+            Ok(Heard::Command { callee, answer })
         }
         ty if ty.is_known() => Err(Error::Unexpected { ty, why: "which only servers send" }),
         ty => Err(Error::Unexpected { ty, why: "which this server does not know" }),
@@ -90,15 +99,23 @@ pub(super) fn related(frame: &Frame, index: u32) -> Option<RelatedCommand> {
     Some(RelatedCommand { index: Some(index), name, ty: Some(frame.ty) })
 }
 
-/// The completion id of a stored run result; `None` for any other entry.
-pub(super) fn run_completion_id(entry: &Entry) -> Option<u32> {
-    if entry.ty != MessageType::RUN_COMPLETION {
-        return None;
-    }
-    match pb::Notification::decode(entry.payload.clone()).ok()?.id? {
-        pb::notification::Id::CompletionId(id) => Some(id),
-        _ => None,
-    }
+/// The completion that a command asks for and that waits for nothing but its commit.
+fn answered_at_once(ty: MessageType, payload: &Bytes) -> Option<u32> {
+    let field = match ty {
+        MessageType::CALL | MessageType::ONE_WAY_CALL => CALLEE_ID_FIELD,
+        MessageType::GET_LAZY_STATE
+        | MessageType::GET_LAZY_STATE_KEYS
+        | MessageType::PEEK_PROMISE
+        | MessageType::COMPLETE_PROMISE
+        | MessageType::GET_INVOCATION_OUTPUT => RESULT_FIELD,
+        _ => return None,
+    };
+    field::number(payload.clone(), field).ok().flatten()
+}
+
+/// The completion id of a stored notification; `None` for signals.
+pub(super) fn completion_id(entry: &Entry) -> Option<u32> {
+    field::number(entry.payload.clone(), COMPLETION_ID_FIELD).ok().flatten()
 }
 
 /// Decodes the payload of a message of type `ty`.

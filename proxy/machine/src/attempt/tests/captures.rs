@@ -352,6 +352,8 @@ fn a_call_that_suspends_v7() {
             "open Greeter/callSlow v7 inactivity=2000
              head 200
              chunk {SLOW_CALL} 000600000000000a0a080a01021201012801
+             stored 2 {SLOW_ID}
+             sends {SLOW_ID}
              deadline
              chunk 000100000000000a22080a01021201012801
              end"
@@ -365,6 +367,8 @@ fn a_call_that_suspends_v7() {
                 say
                   Call 0a07477265657465721205736c6565701a043335303050015802 -> service
                 awaiting FirstCompleted(2, signal 1)
+            stored 2 800e00000000002b0801820126696e765f3162544c5262676d7a493279303952614657364236313
+                sends CallInvocationIdCompletion
             deadline
                 after 2000 ms
                 half-close

@@ -120,6 +120,46 @@ fn a_result_that_waits_to_be_stored_is_not_inactivity() {
     );
 }
 
+/// What the partition answers as soon as it has stored the question.
+#[test]
+fn an_answer_that_waits_for_our_commit_is_not_inactivity() {
+    check(
+        "open Wf/run v6 inactivity=2000
+         head 200
+         chunk GetLazyState{1:\"n\" 11:1} PeekPromise{1:\"p\" 11:2} Call{1:\"Greeter\" 2:\"greet\" 10:3 11:4}
+         wait 5000
+         stored 4 GetLazyStateCompletion{1:1 4:{}}
+         wait 5000
+         stored 5 PeekPromiseCompletion{1:2 4:{}}
+         wait 5000
+         stored 6 CallInvocationIdCompletion{1:3 16:\"inv_1\"}
+         deadline",
+        expect![[r#"
+            open
+                send Start 00000000000000480a180707070707070707070707070707070707070707070707071226696e765f31304270656c617534455166306467394d4b6f56324c36614b735033775370587937180132026b31
+                send Input 04000000000000027200
+            head 200
+            chunk GetLazyState{1:"n" 11:1} PeekPromise{1:"p" 11:2} Call{1:"Greeter" 2:"greet" 10:3 1
+                say
+                  GetLazyState 0a016e5801
+                  PeekPromise 0a01705802
+                  Call 0a07477265657465721205677265657450035804 -> service
+            wait 5000
+            stored 4 GetLazyStateCompletion{1:1 4:{}}
+                send GetLazyStateCompletion 800200000000000408012200
+            wait 5000
+            stored 5 PeekPromiseCompletion{1:2 4:{}}
+                send PeekPromiseCompletion 800a00000000000408022200
+            wait 5000
+            stored 6 CallInvocationIdCompletion{1:3 16:"inv_1"}
+                send CallInvocationIdCompletion 800e00000000000a0803820105696e765f31
+            deadline
+                after 2000 ms
+                half-close
+        "#]],
+    );
+}
+
 #[test]
 fn a_result_that_is_never_stored_has_a_bound() {
     check(
