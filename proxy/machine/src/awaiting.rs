@@ -41,6 +41,26 @@ pub fn evaluate<E>(
     Ok(combine(awaiting.combinator, &children))
 }
 
+/// Whether a wait can end by what `comes`, whatever it brings. In doubt it can.
+pub fn can_end(awaiting: &Awaiting, comes: &dyn Fn(&NotificationId) -> bool) -> bool {
+    let completions = awaiting.completions.iter().map(|id| NotificationId::Completion(*id));
+    let signals = awaiting.signals.iter().cloned().map(NotificationId::Signal);
+    let mut leaves = completions.chain(signals);
+    let mut nested = awaiting.nested.iter();
+    match awaiting.combinator {
+        Combinator::AllCompleted => {
+            leaves.all(|leaf| comes(&leaf)) && nested.all(|nested| can_end(nested, comes))
+        }
+        _ => leaves.any(|leaf| comes(&leaf)) || nested.any(|nested| can_end(nested, comes)),
+    }
+}
+
+/// Whether a completion is waited for.
+pub fn names(awaiting: &Awaiting, completion: u32) -> bool {
+    awaiting.completions.contains(&completion)
+        || awaiting.nested.iter().any(|nested| names(nested, completion))
+}
+
 fn combine(combinator: Combinator, children: &[Verdict]) -> Verdict {
     use Verdict::{Failed, Pending, Succeeded, Undetermined};
     let any = |verdict| children.contains(&verdict);

@@ -8,6 +8,8 @@ use crate::model::*;
 use holdfast_wire::message::CANCEL_SIGNAL_INDEX;
 
 pub(super) const ABORTED: u32 = 409;
+/// The wish to cancel.
+pub(super) const SIGNAL: SignalName = SignalName::Index(CANCEL_SIGNAL_INDEX);
 
 impl Turn<'_, '_> {
     pub(super) fn cancel(&mut self, id: InvocationId) -> Result<Reply, Fault> {
@@ -24,8 +26,7 @@ impl Turn<'_, '_> {
             | Status::BackingOff { .. }
             | Status::Suspended { .. }
             | Status::Paused => {
-                let cancel = SignalName::Index(CANCEL_SIGNAL_INDEX);
-                self.append_signal(id, &mut record, cancel, SignalValue::Void)?;
+                self.append_signal(id, &mut record, SIGNAL, SignalValue::Void)?;
                 record.pause_wanted = false; // It has to run to see the wish.
                 if record.status == Status::Paused {
                     self.start_fresh(id, &mut record);

@@ -15,14 +15,25 @@ impl Turn<'_, '_> {
     pub(super) fn complete(
         &mut self,
         id: InvocationId,
+        record: Record,
+        outcome: Outcome,
+    ) -> Result<(), Fault> {
+        let key = record.is_exclusive().then(|| record.target.clone());
+        self.complete_with_key(id, record, outcome)?;
+        match key {
+            Some(target) => self.unlock(id, &target),
+            None => Ok(()),
+        }
+    }
+
+    /// As `complete`; its key, if it holds one, stays with it.
+    pub(super) fn complete_with_key(
+        &mut self,
+        id: InvocationId,
         mut record: Record,
         outcome: Outcome,
     ) -> Result<(), Fault> {
-        let exclusive = record.is_exclusive();
         self.end(id, &mut record, outcome)?;
-        if exclusive {
-            self.unlock(id, &record.target)?;
-        }
         if record.retention.completion.is_zero() {
             return self.forget(id, &record);
         }

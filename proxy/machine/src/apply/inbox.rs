@@ -36,6 +36,7 @@ impl Turn<'_, '_> {
         let sequence = self.enqueue(owner, lock, What::Invocation(id));
         self.leave(id, record);
         record.status = Status::Inboxed { sequence };
+        self.waiting.extend(record.sinks.iter().map(|sink| sink.caller));
         record.times.inboxed = Some(self.now);
         Ok(false)
     }

@@ -6,7 +6,7 @@ use crate::command::Reply;
 use crate::id::InvocationId;
 use crate::kv::Fault;
 use crate::model::*;
-use crate::tables::invocation::{JournalSummary, Record, Retries, Sink, Span, Times};
+use crate::tables::invocation::{JournalSummary, Record, Retries, Sink, SinkKind, Span, Times};
 use crate::tables::message::Message;
 use crate::tables::timer::{Timer, TimerKind};
 use bytes::Bytes;
@@ -40,29 +40,13 @@ impl Turn<'_, '_> {
         if new.target.ty == HandlerType::Workflow && existing.is_some() {
             return self.refuse(sink, "the workflow method was already invoked");
         }
-        if self.would_wait_for_itself(&new, existing.as_ref(), sink)? {
-            let sentence = "this invocation holds the key that it calls, so that the call could \
-                            never begin; call another key, or call one-way";
-            return self.refuse(sink, sentence);
+        if let Some(endless) = self.endless(sink.caller, new.id, &new.target, existing.as_ref())? {
+            return self.send(Message::Respond { sink, outcome: Some(endless.outcome()) });
         }
         match existing {
             Some(record) => self.latch(new.id, record, sink),
             None => self.create(new, Some(sink)),
         }
-    }
-
-    /// Whether the caller would wait for a key that it holds until it has ended.
-    fn would_wait_for_itself(
-        &self,
-        new: &NewInvocation,
-        existing: Option<&Record>,
-        sink: Sink,
-    ) -> Result<bool, Fault> {
-        let waits = existing.is_none_or(|record| matches!(record.status, Status::Inboxed { .. }));
-        if new.target.ty != HandlerType::Exclusive || !waits {
-            return Ok(false);
-        }
-        Ok(self.lock_of(&new.target)?.is_some_and(|lock| lock.holder == sink.caller))
     }
 
     fn refuse(&mut self, sink: Sink, sentence: &str) -> Result<(), Fault> {
@@ -73,7 +57,17 @@ impl Turn<'_, '_> {
     /// An invocation wants to be told the outcome of another.
     pub(super) fn attach(&mut self, id: InvocationId, sink: Sink) -> Result<(), Fault> {
         match self.record(id)? {
-            Some(record) => self.latch(id, record, sink),
+            Some(record) => {
+                let waits = sink.kind == SinkKind::Attach;
+                let endless = self.endless(sink.caller, id, &record.target, Some(&record))?;
+                match endless.filter(|_| waits) {
+                    None => self.latch(id, record, sink),
+                    Some(endless) => {
+                        let outcome = Some(endless.outcome());
+                        self.send(Message::Respond { sink, outcome })
+                    }
+                }
+            }
             None => {
                 let failure =
                     Failure { code: NOT_FOUND, message: "not found".into(), ..Failure::default() };
@@ -84,7 +78,6 @@ impl Turn<'_, '_> {
 
     /// Tells the sink the outcome, now or when it is there.
     fn latch(&mut self, id: InvocationId, mut record: Record, sink: Sink) -> Result<(), Fault> {
-        use crate::tables::invocation::SinkKind;
         match &record.status {
             Status::Completed { outcome } => {
                 let outcome = Some(outcome.clone());

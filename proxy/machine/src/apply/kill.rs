@@ -32,7 +32,9 @@ impl Turn<'_, '_> {
                 self.send(Message::Kill { invocation })?;
             }
         }
-        self.complete(id, record, killed)?;
+        // What it called may wait for its key: that must not begin only to be killed.
+        self.leaving.extend(record.is_exclusive().then(|| (id, record.target.clone())));
+        self.complete_with_key(id, record, killed)?;
         Ok(Reply::Done)
     }
 }

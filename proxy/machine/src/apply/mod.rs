@@ -4,6 +4,7 @@
 
 mod call;
 mod cancel;
+mod circle;
 mod complete;
 mod inbox;
 mod invoke;
@@ -28,6 +29,7 @@ use crate::command::{Command, Reply};
 use crate::effect::Effect;
 use crate::id::{InvocationId, PartitionId, Partitions};
 use crate::kv::{Fault, Txn};
+use crate::model::Target;
 use crate::tables::invocation::{self, Record};
 use crate::tables::message::Message;
 use crate::time::Timestamp;
@@ -56,7 +58,15 @@ pub fn apply(
     now: Timestamp,
     command: Command,
 ) -> Result<Vec<Effect>, Fault> {
-    let mut turn = Turn { txn, here, now, effects: vec![], local: VecDeque::new() };
+    let mut turn = Turn {
+        txn,
+        here,
+        now,
+        effects: vec![],
+        local: VecDeque::new(),
+        leaving: VecDeque::new(),
+        waiting: VecDeque::new(),
+    };
     turn.decide(command)?;
     turn.settle()?;
     Ok(turn.effects)
@@ -70,6 +80,10 @@ struct Turn<'t, 'k> {
     effects: Vec<Effect>,
     /// Messages for this partition, to be taken in the same command.
     local: VecDeque<Message>,
+    /// Killed holders of a key, which goes on when all that was killed with them is.
+    leaving: VecDeque<(InvocationId, Target)>,
+    /// Invocations whose wait may have closed a circle; looked at when all else is settled.
+    waiting: VecDeque<InvocationId>,
 }
 
 impl Turn<'_, '_> {
@@ -113,13 +127,20 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// Takes the messages to this partition, and those they lead to. A queue and no recursion: a
+    /// Takes the messages to this partition, and those they lead to. Queues and no recursion: a
     /// tree of calls can be deep.
     fn settle(&mut self) -> Result<(), Fault> {
-        while let Some(message) = self.local.pop_front() {
-            self.receive(message)?;
+        loop {
+            if let Some(message) = self.local.pop_front() {
+                self.receive(message)?;
+            } else if let Some((holder, target)) = self.leaving.pop_front() {
+                self.unlock(holder, &target)?;
+            } else if let Some(waiting) = self.waiting.pop_front() {
+                self.break_circle(waiting)?;
+            } else {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     fn receive(&mut self, message: Message) -> Result<(), Fault> {

@@ -94,7 +94,11 @@ impl Turn<'_, '_> {
             MessageType::COMPLETE_AWAKEABLE => self.complete_awakeable(read(payload)?),
             MessageType::ATTACH_INVOCATION => self.attach_invocation(id, record, read(payload)?),
             MessageType::GET_INVOCATION_OUTPUT => self.get_output(id, record, read(payload)?),
-            // Eager state and runs: stored, and that is all.
+            MessageType::RUN => {
+                record.journal.runs += 1;
+                Ok(())
+            }
+            // Eager state: stored, and that is all.
             _ => Ok(()),
         }
     }
@@ -115,7 +119,10 @@ impl Turn<'_, '_> {
             let what = "a run completion is about something else";
             return Err(crate::tables::codec::corrupt(crate::tables::TableId::Journal, what));
         };
-        self.notify(id, record, (MessageType::RUN_COMPLETION, payload), about).map(drop)
+        if self.notify(id, record, (MessageType::RUN_COMPLETION, payload), about)? {
+            record.journal.runs = record.journal.runs.saturating_sub(1);
+        }
+        Ok(())
     }
 
     fn ended(
@@ -177,7 +184,7 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    fn back_off(&mut self, id: InvocationId, record: &mut Record, delay: Duration) {
+    pub(super) fn back_off(&mut self, id: InvocationId, record: &mut Record, delay: Duration) {
         self.leave(id, record);
         let until = self.now.plus(delay);
         record.status = Status::BackingOff { until };

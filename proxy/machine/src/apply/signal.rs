@@ -9,7 +9,7 @@ use crate::model::*;
 use crate::tables::message::Message;
 use crate::tables::notified::NotificationId;
 use holdfast_wire::message::pb::notification::Result as Content;
-use holdfast_wire::message::{CANCEL_SIGNAL_INDEX, MessageType, pb};
+use holdfast_wire::message::{MessageType, pb};
 use prost::Message as _;
 
 impl Turn<'_, '_> {
@@ -20,7 +20,7 @@ impl Turn<'_, '_> {
         signal: SignalName,
         value: SignalValue,
     ) -> Result<Reply, Fault> {
-        if signal == SignalName::Index(CANCEL_SIGNAL_INDEX) {
+        if signal == super::cancel::SIGNAL {
             return self.cancel(id);
         }
         let Some(mut record) = self.record(id)? else {

@@ -1,12 +1,20 @@
 //! An attempt ends because it has to wait, and an invocation that waits is woken.
 
 use super::Turn;
+use super::journal::read;
 use crate::awaiting::{self, Verdict};
 use crate::id::InvocationId;
 use crate::kv::Fault;
 use crate::model::{Awaiting, Status};
 use crate::tables::invocation::Record;
-use crate::tables::notified;
+use crate::tables::journal;
+use crate::tables::notified::{self, NotificationId};
+use holdfast_wire::message::{MessageType, pb};
+use std::time::Duration;
+
+/// How long to wait with another attempt after one that neither finished the run that it waits for
+/// nor did anything else.
+const RUN_AGAIN: Duration = Duration::from_secs(1);
 
 impl Turn<'_, '_> {
     /// The attempt under way waits. Does not store the row.
@@ -23,14 +31,44 @@ impl Turn<'_, '_> {
     ) -> Result<(), Fault> {
         let awaiting = awaiting::bounded(awaiting);
         let crossed = record.journal.length > record.journal.replayed;
-        if crossed && self.is_over(id, &awaiting)? {
+        let unfinished = self.awaits_own_run(id, record, &awaiting)?;
+        if crossed && (unfinished || self.is_over(id, &awaiting)?) {
             self.start_fresh(id, record);
+            return Ok(());
+        }
+        if unfinished {
+            self.back_off(id, record, RUN_AGAIN);
             return Ok(());
         }
         self.leave(id, record);
         record.status = Status::Suspended { awaiting };
         record.retries = Default::default();
+        self.waiting.push_back(id);
         Ok(())
+    }
+
+    /// Whether a run is awaited whose result only another attempt can bring.
+    fn awaits_own_run(
+        &self,
+        id: InvocationId,
+        record: &Record,
+        awaiting: &Awaiting,
+    ) -> Result<bool, Fault> {
+        let mut awaited = false;
+        if record.journal.runs == 0 {
+            return Ok(awaited);
+        }
+        let partition = self.here.partition;
+        journal::scan(self.txn, partition, id, 0, &mut |entry| {
+            if entry.ty == MessageType::RUN {
+                let completion = read::<pb::RunCommand>(&entry.payload)?.result_completion_id;
+                let about = NotificationId::Completion(completion);
+                awaited = awaiting::names(awaiting, completion)
+                    && notified::get(self.txn, partition, id, &about)?.is_none();
+            }
+            Ok(!awaited)
+        })?;
+        Ok(awaited)
     }
 
     /// Starts the next attempt of a suspended invocation if its wait is over. Does not store the

@@ -161,8 +161,8 @@ fn times() -> impl Strategy<Value = Times> {
 }
 
 fn journal() -> impl Strategy<Value = JournalSummary> {
-    any::<((u32, u32, Option<u32>, u32), (u32, u32, bool, u64))>().prop_map(
-        |((length, commands, output, calls), (sleeping, replayed, purged, stored_at))| {
+    any::<((u32, u32, Option<u32>, u32), (u32, u32, u32, bool, u64))>().prop_map(
+        |((length, commands, output, calls), (sleeping, runs, replayed, purged, stored_at))| {
             let stored_at = Timestamp(stored_at);
             JournalSummary {
                 length,
@@ -170,6 +170,7 @@ fn journal() -> impl Strategy<Value = JournalSummary> {
                 output,
                 calls,
                 sleeping,
+                runs,
                 replayed,
                 purged,
                 stored_at,

@@ -249,6 +249,9 @@ pub struct Journal {
     /// When the last entry was appended.
     #[prost(uint64, tag = "8")]
     pub stored_at: u64,
+    /// Runs without a completion.
+    #[prost(uint32, tag = "9")]
+    pub runs: u32,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Retries {

@@ -50,6 +50,18 @@ pub fn first(
     Ok(first)
 }
 
+/// Shows who waits for one key, within `head..tail`, until `each` answers false.
+pub fn scan_key(
+    kv: &dyn Kv,
+    partition: PartitionId,
+    owner: Owner<'_>,
+    (head, tail): (u64, u64),
+    each: &mut dyn FnMut(Waiting) -> bool,
+) -> Result<(), Fault> {
+    let (from, to) = (key(partition, owner, head), key(partition, owner, tail));
+    scan_rows(kv, &from, &to, &mut |_, value| Ok(each(waiting_in(value)?)))
+}
+
 pub fn put(
     txn: &mut Txn<'_>,
     partition: PartitionId,

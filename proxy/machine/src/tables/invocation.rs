@@ -50,6 +50,8 @@ pub struct JournalSummary {
     pub calls: u32,
     /// Sleeps that are not over: each has a timer.
     pub sleeping: u32,
+    /// Runs without a result: only an attempt can bring it.
+    pub runs: u32,
     /// Length when the latest attempt began: it was sent at least these entries.
     pub replayed: u32,
     /// The entries are gone.
@@ -238,17 +240,35 @@ fn times_in(times: pb::Times) -> Times {
 }
 
 fn journal_out(journal: &JournalSummary) -> pb::Journal {
-    let JournalSummary { length, commands, output, calls, sleeping, replayed, purged, stored_at } =
-        *journal;
+    let JournalSummary {
+        length,
+        commands,
+        output,
+        calls,
+        sleeping,
+        runs,
+        replayed,
+        purged,
+        stored_at,
+    } = *journal;
     let stored_at = stored_at.0;
-    pb::Journal { length, commands, output, calls, sleeping, replayed, purged, stored_at }
+    pb::Journal { length, commands, output, calls, sleeping, runs, replayed, purged, stored_at }
 }
 
 fn journal_in(journal: pb::Journal) -> JournalSummary {
-    let pb::Journal { length, commands, output, calls, sleeping, replayed, purged, stored_at } =
-        journal;
+    let pb::Journal {
+        length,
+        commands,
+        output,
+        calls,
+        sleeping,
+        runs,
+        replayed,
+        purged,
+        stored_at,
+    } = journal;
     let stored_at = Timestamp(stored_at);
-    JournalSummary { length, commands, output, calls, sleeping, replayed, purged, stored_at }
+    JournalSummary { length, commands, output, calls, sleeping, runs, replayed, purged, stored_at }
 }
 
 fn retries_out(retries: &Retries) -> pb::Retries {

@@ -228,9 +228,9 @@ fn kill_in_every_status() {
             4 kill h
               abort h#1
               ended h [409] killed
-              invoke j#1
               wake at 104
               reply done
+              invoke j#1
             5 j#1 sleep 1 9000; suspend first(1)
               wake at 9000
             6 kill j
@@ -338,6 +338,52 @@ fn signal_one_is_cancel() {
             3 signal b 1
               notify b#1 1:Signal s1=void
               reply appended
+        "#]],
+    );
+}
+
+/// Whoever is called waits for the key: it must not begin only to be killed.
+#[test]
+fn kill_starts_nothing_that_it_kills() {
+    check(
+        "
+        0 invoke a Counter/k/add
+        1 a#1 send 1 Counter/k/add; send 2 Greeter/relay; send 3 Counter/k/get
+        2 B#1 send 1 Counter/k/add
+        3 invoke z Counter/k/add
+        4 kill a
+        4 dump
+        ",
+        expect![[r#"
+            0 invoke a Counter/k/add
+              reply accepted a, new
+              invoke a#1
+            1 a#1 send 1 Counter/k/add; send 2 Greeter/relay; send 3 Counter/k/get
+              notify a#1 2:CallInvocationIdCompletion 1=A
+              notify a#1 4:CallInvocationIdCompletion 2=B
+              notify a#1 6:CallInvocationIdCompletion 3=C
+              invoke B#1
+              invoke C#1
+            2 B#1 send 1 Counter/k/add
+              notify B#1 2:CallInvocationIdCompletion 1=D
+            3 invoke z Counter/k/add
+              reply accepted z, new
+            4 kill a
+              abort a#1
+              ended a [409] killed
+              reply done
+              ended A [409] killed
+              abort B#1
+              ended B [409] killed
+              abort C#1
+              ended C [409] killed
+              ended D [409] killed
+              invoke z#1
+            4 dump
+              | invocation z running, attempt 1, journal 1/1, root z
+              | journal z 0:Input
+              | lock Counter/k z 3..3
+              | running z
         "#]],
     );
 }

@@ -3,6 +3,7 @@
 
 mod calls;
 mod cancel;
+mod circles;
 mod cost;
 mod faults;
 mod journal;

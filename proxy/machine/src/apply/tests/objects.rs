@@ -299,7 +299,7 @@ fn calling_the_key_one_holds_fails_at_once() {
               notify a#2 9:CallInvocationIdCompletion 7=D
               invoke C#1
               invoke D#1
-              notify a#2 10:CallCompletion 4=[409] this invocation holds the key that it calls, so that the call could never begin; call another key, or call one-way
+              notify a#2 10:CallCompletion 4=[409] what this invocation would wait for needs the key that it holds, and could never begin; call another key, or call one-way (HF0095)
             3 a#2 send 9 Counter/k/add
               notify a#2 12:CallInvocationIdCompletion 9=E
             4 a#2 output x; end
@@ -338,7 +338,7 @@ fn latching_onto_what_waits_for_ones_own_key_fails_too() {
               reply accepted b, new
             2 a#1 call 1 2 Counter/k/add idem=i
               notify a#1 2:CallInvocationIdCompletion 1=b
-              notify a#1 3:CallCompletion 2=[409] this invocation holds the key that it calls, so that the call could never begin; call another key, or call one-way
+              notify a#1 3:CallCompletion 2=[409] what this invocation would wait for needs the key that it holds, and could never begin; call another key, or call one-way (HF0095)
             3 a#1 output x; end
               ended a "x"
               invoke b#1

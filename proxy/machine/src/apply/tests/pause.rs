@@ -313,3 +313,54 @@ fn cancel_and_resume_take_the_wish_to_pause_back() {
         "#]],
     );
 }
+
+#[test]
+fn a_wish_to_pause_outlives_the_process() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 invoke b Greeter/greet
+        2 pause a
+        3 pause b
+        4 recover
+        5 a#1 sleep 1 50; suspend first(1 s1)
+        6 b#1 fail oops after=1
+        7 recover
+        8 dump
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 invoke b Greeter/greet
+              reply accepted b, new
+              invoke b#1
+            2 pause a
+              suspend a#1
+              reply appended
+            3 pause b
+              suspend b#1
+              reply appended
+            4 recover
+              invoke a#1
+              suspend a#1
+              invoke b#1
+              suspend b#1
+            5 a#1 sleep 1 50; suspend first(1 s1)
+              wake at 50
+            6 b#1 fail oops after=1
+            7 recover
+              wake at 50
+            8 dump
+              | event a 0 Paused x1
+              | event b 0 AttemptFailed x1 oops
+              | event b 1 Paused x1 oops
+              | invocation a paused, attempt 1, journal 2/2, pin 1, root a
+              | invocation b paused, attempt 1, journal 1/1, failures 0/1, root b
+              | journal a 0:Input
+              | journal a 1:Sleep
+              | journal b 0:Input
+              | timer 50 Sleep a 1
+        "#]],
+    );
+}

@@ -177,8 +177,8 @@ fn restart_from_the_input() {
               reply restarted as c
             6 b#1 output y; end
               ended b "y"
-              invoke c#1
               wake at 106
+              invoke c#1
             7 c#1 output z; end
               ended c "z"
               wake at 107

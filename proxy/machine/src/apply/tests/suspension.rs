@@ -88,7 +88,7 @@ fn what_crosses_a_suspension_starts_the_next_attempt() {
         "
         0 invoke a Greeter/greet
         1 a#1 run 1; ran 1 x; suspend first(1 s1)
-        2 a#2 run 2; suspend first(2 s1)
+        2 a#2 sleep 2 90; suspend first(2 s1)
         3 signal a 17 x
         4 signal a 1
         ",
@@ -99,7 +99,8 @@ fn what_crosses_a_suspension_starts_the_next_attempt() {
             1 a#1 run 1; ran 1 x; suspend first(1 s1)
               notify a#1 2:RunCompletion 1="x"
               invoke a#2
-            2 a#2 run 2; suspend first(2 s1)
+            2 a#2 sleep 2 90; suspend first(2 s1)
+              wake at 90
             3 signal a 17 x
               reply appended
             4 signal a 1
@@ -188,6 +189,63 @@ fn timers_of_sleeps_end_with_the_invocation() {
             11 dump
               | nothing
             5000 due
+        "#]],
+    );
+}
+
+/// Nobody but another attempt can bring the result of a run.
+#[test]
+fn who_waits_for_its_own_run_is_started_again() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 a#1 run 1; suspend first(1 s1)
+        2 a#2 suspend first(1 s1)
+        1002 due
+        1003 a#3 sleep 2 5000; suspend all(1 first(2 s1))
+        1004 a#4 ran 1 x; suspend all(1 first(2 s1))
+        5000 due
+        5001 a#5 run 3; run 4; ran 4 x; suspend first(4)
+        5002 a#6 sleep 5 6000; suspend first(5 s1)
+        5003 dump
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 a#1 run 1; suspend first(1 s1)
+              invoke a#2
+            2 a#2 suspend first(1 s1)
+              wake at 1002
+            1002 due
+              invoke a#3
+            1003 a#3 sleep 2 5000; suspend all(1 first(2 s1))
+              wake at 5000
+              invoke a#4
+            1004 a#4 ran 1 x; suspend all(1 first(2 s1))
+              notify a#4 3:RunCompletion 1="x"
+            5000 due
+              invoke a#5
+            5001 a#5 run 3; run 4; ran 4 x; suspend first(4)
+              notify a#5 7:RunCompletion 4="x"
+              invoke a#6
+            5002 a#6 sleep 5 6000; suspend first(5 s1)
+              wake at 6000
+            5003 dump
+              | invocation a suspended, attempt 6, journal 6/9, pin 1, root a
+              | journal a 0:Input
+              | journal a 1:Run
+              | journal a 2:Sleep
+              | journal a 3:RunCompletion 1="x"
+              | journal a 4:SleepCompletion 2=void
+              | journal a 5:Run
+              | journal a 6:Run
+              | journal a 7:RunCompletion 4="x"
+              | journal a 8:Sleep
+              | notified a 1 @3
+              | notified a 2 @4
+              | notified a 4 @7
+              | timer 6000 Sleep a 5
         "#]],
     );
 }
