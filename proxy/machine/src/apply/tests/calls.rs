@@ -266,3 +266,77 @@ fn the_root_is_that_of_the_caller() {
         "#]],
     );
 }
+
+#[test]
+fn what_was_called_with_an_idempotency_key_can_be_attached_to_by_it() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        0 invoke b Greeter/greet
+        1 a#1 call 1 2 Greeter/other x idem=k keep=100
+        2 b#1 attach-idem Greeter/other 1 idem=k; attach-idem Greeter/other 2 idem=unknown
+        3 A#1 output x; end
+        4 b#1 attach-idem Greeter/other 3 idem=k
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            0 invoke b Greeter/greet
+              reply accepted b, new
+              invoke b#1
+            1 a#1 call 1 2 Greeter/other x idem=k keep=100
+              notify a#1 2:CallInvocationIdCompletion 1=A
+              invoke A#1
+            2 b#1 attach-idem Greeter/other 1 idem=k; attach-idem Greeter/other 2 idem=unknown
+              notify b#1 3:AttachInvocationCompletion 2=[404] not found
+            3 A#1 output x; end
+              ended A "x"
+              wake at 103
+              notify a#1 3:CallCompletion 2="x"
+              notify b#1 4:AttachInvocationCompletion 1="x"
+            4 b#1 attach-idem Greeter/other 3 idem=k
+              notify b#1 6:AttachInvocationCompletion 3="x"
+        "#]],
+    );
+}
+
+/// A call has the retention of its callee: one for calls with an idempotency key, one for others.
+#[test]
+fn a_call_is_kept_as_its_callee_says() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 a#1 call 1 2 Greeter/other keep=10 idem-keep=90; call 3 4 Greeter/other idem=k keep=10 idem-keep=90
+        1 a#1 send 5 Greeter/other idem=l keep=10 journal=5
+        2 A#1 output x; end
+        2 B#1 output y; end
+        2 C#1 output z; end
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 a#1 call 1 2 Greeter/other keep=10 idem-keep=90; call 3 4 Greeter/other idem=k keep=10 idem-keep=90
+              notify a#1 2:CallInvocationIdCompletion 1=A
+              notify a#1 4:CallInvocationIdCompletion 3=B
+              invoke A#1
+              invoke B#1
+            1 a#1 send 5 Greeter/other idem=l keep=10 journal=5
+              notify a#1 6:CallInvocationIdCompletion 5=C
+              invoke C#1
+            2 A#1 output x; end
+              ended A "x"
+              wake at 12
+              notify a#1 7:CallCompletion 2="x"
+            2 B#1 output y; end
+              ended B "y"
+              wake at 92
+              notify a#1 8:CallCompletion 4="y"
+            2 C#1 output z; end
+              ended C "z"
+              wake at 12
+              wake at 7
+        "#]],
+    );
+}

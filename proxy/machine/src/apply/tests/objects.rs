@@ -369,3 +369,53 @@ fn a_delayed_invocation_queues_when_its_time_has_come() {
         "#]],
     );
 }
+
+#[test]
+fn state_that_was_sent_is_only_recorded() {
+    check(
+        "
+        0 invoke a Counter/k/add
+        1 a#1 got n; got-keys; set n 1; got n; got-keys; output x; end
+        1 dump
+        ",
+        expect![[r#"
+            0 invoke a Counter/k/add
+              reply accepted a, new
+              invoke a#1
+            1 a#1 got n; got-keys; set n 1; got n; got-keys; output x; end
+              ended a "x"
+            1 dump
+              | state Counter/k n="1"
+        "#]],
+    );
+}
+
+/// Nobody waits for the answer of a patch that had to queue: one that does not fit is dropped.
+#[test]
+fn a_queued_patch_of_another_version_changes_nothing() {
+    check(
+        "
+        0 patch Counter/k n=1
+        1 invoke a Counter/k/add
+        2 patch Counter/k version=nonsense n=2
+        3 patch Counter/k m=3
+        4 a#1 set n 7; output x; end
+        4 dump
+        ",
+        expect![[r#"
+            0 patch Counter/k n=1
+              reply done
+            1 invoke a Counter/k/add
+              reply accepted a, new
+              invoke a#1
+            2 patch Counter/k version=nonsense n=2
+              reply appended
+            3 patch Counter/k m=3
+              reply appended
+            4 a#1 set n 7; output x; end
+              ended a "x"
+            4 dump
+              | state Counter/k m="3"
+        "#]],
+    );
+}

@@ -1,6 +1,7 @@
 //! Retention, purging and restarting.
 
 use super::check;
+use crate::id::PartitionId;
 use expect_test::expect;
 
 #[test]
@@ -284,4 +285,59 @@ fn what_cannot_be_restarted() {
               reply refused: NotStarted
         "#]],
     );
+}
+
+/// Before V6 an SDK makes its chance from the id, which a restart changes.
+#[test]
+fn a_prefix_needs_a_version_that_takes_the_seed() {
+    check(
+        "
+        0 invoke a Greeter/greet keep=100
+        1 a#1 run 1; ran 1 x; fail oops pause
+        2 resume a pin=5
+        3 a#2 output x; end
+        4 restart a b from=2
+        5 restart a c
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet keep=100
+              reply accepted a, new
+              invoke a#1
+            1 a#1 run 1; ran 1 x; fail oops pause
+              notify a#1 2:RunCompletion 1="x"
+            2 resume a pin=5
+              invoke a#2
+              reply done
+            3 a#2 output x; end
+              ended a "x"
+              wake at 103
+            4 restart a b from=2
+              reply refused: Unsupported
+            5 restart a c
+              invoke c#1
+              reply restarted as c
+        "#]],
+    );
+}
+
+#[test]
+fn a_restart_keeps_the_seed_of_a_prefix_and_only_then() {
+    let mut world = super::script::World::after(
+        1,
+        "
+        0 invoke a Greeter/greet keep=100
+        1 a#1 run 1; ran 1 x; output x; end
+        2 restart a b from=2
+        3 restart a c from=2 pin=2
+        4 restart a d
+        ",
+    );
+    let record = |id| crate::tables::invocation::get(&world.stores[0], PartitionId(0), id);
+    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| world.names.known(name)).map(|id| {
+        let record = record(id).unwrap().expect("it is kept, or runs");
+        (record.random_seed, record.pin.map(|pin| pin.deployment.0))
+    });
+    assert_eq!((a.1, b, c), (Some(1), (a.0, Some(1)), (a.0, Some(2))));
+    assert_ne!(d.0, a.0);
+    assert_eq!(d.1, None, "it begins on what is deployed now");
 }

@@ -180,3 +180,30 @@ fn paused_invocations_hear_but_do_not_wake() {
         "#]],
     );
 }
+
+#[test]
+fn an_awakeable_can_be_rejected_and_a_signal_can_fail() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        0 invoke b Greeter/greet
+        1 a#1 suspend every(s17 sgo)
+        2 b#1 awake! a 17 no; signal! a go neither
+        3 a#2 output! 500 no; end
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            0 invoke b Greeter/greet
+              reply accepted b, new
+              invoke b#1
+            1 a#1 suspend every(s17 sgo)
+            2 b#1 awake! a 17 no; signal! a go neither
+              invoke a#2
+              notify a#2 2:Signal s:go=[500] neither
+            3 a#2 output! 500 no; end
+              ended a [500] no
+        "#]],
+    );
+}

@@ -30,10 +30,10 @@ pub fn add(statement: &str, said: &mut AttemptSaid, names: &mut Names) {
 fn command(word: &str, words: Words<'_>, names: &mut Names) -> Said {
     match word {
         "call" | "send" => call(word, words),
-        "get" | "got" | "keys" | "set" | "clear" | "clear-all" => state(word, words),
+        "get" | "got" | "keys" | "got-keys" | "set" | "clear" | "clear-all" => state(word, words),
         "promise" | "peek" | "resolve" | "reject" => promise(word, words),
-        "signal" | "awake" => signal(word, words, names),
-        "attach" | "attach-workflow" => attach(word, words, names),
+        "signal" | "signal!" | "awake" | "awake!" => signal(word, words, names),
+        "attach" | "attach-workflow" | "attach-idem" => attach(word, words, names),
         "output-of" | "output-of-idem" => output_of(word, words, names),
         "output" | "output!" => output(word, words),
         "run" | "sleep" => wait(word, words),
@@ -109,7 +109,8 @@ fn call(word: &str, mut words: Words<'_>) -> Said {
 }
 
 fn state(word: &str, mut words: Words<'_>) -> Said {
-    let key = if matches!(word, "keys" | "clear-all") { Bytes::new() } else { words.bytes() };
+    let keyless = matches!(word, "keys" | "got-keys" | "clear-all");
+    let key = if keyless { Bytes::new() } else { words.bytes() };
     match word {
         "get" => {
             let result_completion_id = words.number();
@@ -122,6 +123,10 @@ fn state(word: &str, mut words: Words<'_>) -> Said {
             let command =
                 pb::GetLazyStateKeysCommand { result_completion_id, ..Default::default() };
             said(MessageType::GET_LAZY_STATE_KEYS, command)
+        }
+        "got-keys" => {
+            let command = pb::GetEagerStateKeysCommand::default();
+            said(MessageType::GET_EAGER_STATE_KEYS, command)
         }
         "got" => {
             let command = pb::GetEagerStateCommand { key, ..Default::default() };
@@ -165,14 +170,19 @@ fn promise(word: &str, mut words: Words<'_>) -> Said {
     said(MessageType::COMPLETE_PROMISE, command)
 }
 
+/// With an exclamation mark: a failure.
 fn signal(word: &str, mut words: Words<'_>, names: &mut Names) -> Said {
     let invocation = names.known(words.next());
-    if word == "awake" {
+    if word.starts_with("awake") {
         use pb::complete_awakeable_command::Result;
         let awakeable = AwakeableId { invocation, signal: words.number() };
+        let result = match word {
+            "awake" => Result::Value(value(words.bytes())),
+            _ => Result::Failure(pb::Failure::new(500, words.next())),
+        };
         let command = pb::CompleteAwakeableCommand {
             awakeable_id: awakeable.to_string(),
-            result: Some(Result::Value(value(words.bytes()))),
+            result: Some(result),
             ..Default::default()
         };
         return said(MessageType::COMPLETE_AWAKEABLE, command);
@@ -185,7 +195,10 @@ fn signal(word: &str, mut words: Words<'_>, names: &mut Names) -> Said {
     let command = pb::SendSignalCommand {
         target_invocation_id: invocation.to_string(),
         signal_id: Some(signal_id),
-        result: Some(Result::Value(value(words.bytes()))),
+        result: Some(match word {
+            "signal" => Result::Value(value(words.bytes())),
+            _ => Result::Failure(pb::Failure::new(500, words.next())),
+        }),
         ..Default::default()
     };
     said(MessageType::SEND_SIGNAL, command)
@@ -195,6 +208,16 @@ fn attach(word: &str, mut words: Words<'_>, names: &mut Names) -> Said {
     use pb::attach_invocation_command::Target;
     let target = match word {
         "attach" => Target::InvocationId(names.known(words.next()).to_string()),
+        "attach-idem" => {
+            let target = target(words.next());
+            Target::IdempotentRequestTarget(pb::IdempotentRequestTarget {
+                service_name: target.service,
+                service_key: target.key,
+                handler_name: target.handler,
+                idempotency_key: words.text("idem").unwrap(),
+                scope: None,
+            })
+        }
         _ => {
             let (service, key) = words.next().split_once('/').unwrap();
             Target::WorkflowTarget(pb::WorkflowTarget {

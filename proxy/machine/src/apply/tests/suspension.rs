@@ -249,3 +249,44 @@ fn who_waits_for_its_own_run_is_started_again() {
         "#]],
     );
 }
+
+#[test]
+fn a_failure_ends_a_wait_where_it_decides() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 a#1 call 1 2 Greeter/x; call 3 4 Greeter/y; suspend first(s1 any(2 4))
+        2 A#1 output! 500 no; end
+        3 B#1 output yes; end
+        4 invoke b Greeter/greet
+        5 b#1 call 1 2 Greeter/x; call 3 4 Greeter/y; suspend first(s1 every(2 4))
+        6 C#1 output! 500 no; end
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 a#1 call 1 2 Greeter/x; call 3 4 Greeter/y; suspend first(s1 any(2 4))
+              notify a#1 2:CallInvocationIdCompletion 1=A
+              notify a#1 4:CallInvocationIdCompletion 3=B
+              invoke A#1
+              invoke B#1
+            2 A#1 output! 500 no; end
+              ended A [500] no
+            3 B#1 output yes; end
+              ended B "yes"
+              invoke a#2
+            4 invoke b Greeter/greet
+              reply accepted b, new
+              invoke b#1
+            5 b#1 call 1 2 Greeter/x; call 3 4 Greeter/y; suspend first(s1 every(2 4))
+              notify b#1 2:CallInvocationIdCompletion 1=C
+              notify b#1 4:CallInvocationIdCompletion 3=D
+              invoke C#1
+              invoke D#1
+            6 C#1 output! 500 no; end
+              ended C [500] no
+              invoke b#2
+        "#]],
+    );
+}

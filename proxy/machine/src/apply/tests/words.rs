@@ -82,7 +82,11 @@ pub fn retention(words: &Words<'_>) -> Retention {
 
 pub fn callee_of(target: &Target, words: &Words<'_>) -> Callee {
     let retention = retention(words);
-    Callee { ty: target.ty, retention, idempotent_retention: retention, lazy_state: false }
+    let idempotent_retention = match words.ms("idem-keep").map(Duration::from_millis) {
+        Some(completion) => Retention { completion, journal: completion },
+        None => retention,
+    };
+    Callee { ty: target.ty, retention, idempotent_retention, lazy_state: false }
 }
 
 pub fn signal_name(word: &str) -> SignalName {
