@@ -119,6 +119,9 @@ pub enum AttemptEnd {
     Completed,
     Suspended(Awaiting),
     Failed(Box<Failed>),
+    /// It never began, and waits for its turn no longer: there was a wish to pause it, or to cancel
+    /// what has no trace of a handler yet.
+    Unstarted,
 }
 
 /// A failed attempt, and what is needed to decide about the next one.

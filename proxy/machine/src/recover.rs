@@ -13,23 +13,29 @@ use crate::tables::codec::corrupt;
 use crate::tables::{TableId, invocation, outbox, running, timer};
 use crate::time::Timestamp;
 
-/// All effects that the tables call for, in any order: `Invoke` for what is running (and `Suspend`
-/// where a pause is wanted), `WakeAt` for the earliest timer, `Send` for the outbox.
+/// All effects that the tables call for: `Invoke` for what is running, in the order in which it first
+/// wanted to, since it may wait for its turn (and `Suspend` where a pause is wanted), `WakeAt` for
+/// the earliest timer, `Send` for the outbox.
 ///
 /// # Errors
 /// If the store cannot be read or is corrupt.
 pub fn recover(kv: &dyn Kv, here: Here) -> Result<Vec<Effect>, Fault> {
-    let mut effects = vec![];
+    let mut running = vec![];
     running::scan(kv, here.partition, &mut |id| {
         let record = invocation::get(kv, here.partition, id)?
             .filter(|record| record.status == crate::model::Status::Running)
             .ok_or_else(|| corrupt(TableId::Running, format!("{id} is not running")))?;
-        effects.push(Effect::Invoke { invocation: id, attempt: record.attempt });
-        if record.pause_wanted {
-            effects.push(Effect::Suspend { invocation: id, attempt: record.attempt });
-        }
+        running.push((record.times.running, id, record.attempt, record.pause_wanted));
         Ok(())
     })?;
+    running.sort_unstable();
+    let mut effects = vec![];
+    for (_, invocation, attempt, pause_wanted) in running {
+        effects.push(Effect::Invoke { invocation, attempt });
+        if pause_wanted {
+            effects.push(Effect::Suspend { invocation, attempt });
+        }
+    }
     effects.extend(timer::next(kv, here.partition, Timestamp(0))?.map(Effect::WakeAt));
     outbox::scan(kv, here.partition, &mut |to, sequence, message| {
         effects.push(Effect::Send { to, sequence, message });

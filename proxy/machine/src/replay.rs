@@ -1,14 +1,17 @@
-//! What an attempt starts from: the rows of its invocation at one moment, as it will send them.
+//! What an attempt starts from: the rows of its invocation at one moment, as it will send them;
+//! and whether it need start at all.
 
 use crate::apply::Here;
 use crate::attempt::Start;
 use crate::id::InvocationId;
 use crate::kv::{Fault, Kv};
-use crate::model::Status;
+use crate::model::{SignalName, Status, Target};
 use crate::tables::invocation::{self, Record};
 use crate::tables::journal;
+use crate::tables::notified::{self, NotificationId};
 use crate::tables::state::{self, Owner};
 use bytes::Bytes;
+use holdfast_wire::message::CANCEL_SIGNAL_INDEX;
 
 /// The start of the current attempt of `id`. `None` if it is not running any more.
 ///
@@ -40,6 +43,49 @@ pub fn start(
         idempotency_key: record.idempotency_key,
         target: record.target,
     }))
+}
+
+/// What attempt `attempt` of `id` would call. `None` if it is not the current one, or not running
+/// any more.
+///
+/// # Errors
+/// If the store cannot be read or is corrupt.
+pub fn target(
+    kv: &dyn Kv,
+    here: Here,
+    id: InvocationId,
+    attempt: u32,
+) -> Result<Option<Target>, Fault> {
+    let record = invocation::get(kv, here.partition, id)?;
+    let current =
+        record.filter(|record| record.status == Status::Running && record.attempt == attempt);
+    Ok(current.map(|record| record.target))
+}
+
+/// Whether an attempt of `id` that has not begun need not begin: a pause is wanted, or the
+/// invocation was cancelled before any of its attempts left a trace.
+///
+/// # Errors
+/// If the store cannot be read or is corrupt.
+pub fn need_not_start(kv: &dyn Kv, here: Here, id: InvocationId) -> Result<bool, Fault> {
+    match invocation::get(kv, here.partition, id)? {
+        Some(record) if record.status == Status::Running => {
+            Ok(record.pause_wanted || ends_unstarted(kv, here, id, &record)?)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Whether `id` was cancelled before any of its attempts left a trace: it may end as what never
+/// began does.
+pub(crate) fn ends_unstarted(
+    kv: &dyn Kv,
+    here: Here,
+    id: InvocationId,
+    record: &Record,
+) -> Result<bool, Fault> {
+    let cancel = NotificationId::Signal(SignalName::Index(CANCEL_SIGNAL_INDEX));
+    Ok(record.pin.is_none() && notified::get(kv, here.partition, id, &cancel)?.is_some())
 }
 
 type Pairs = Vec<(Bytes, Bytes)>;

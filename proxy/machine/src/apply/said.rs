@@ -1,12 +1,14 @@
 //! What attempts say: commands and proposals for the journal, and how they ended. What comes from
 //! an attempt that is no longer the current one is ignored.
 
+use super::cancel::aborted;
 use super::notify::about;
 use super::{Turn, journal::read};
 use crate::command::{AttemptEnd, AttemptSaid, Failed, Reaction, Said};
 use crate::id::InvocationId;
 use crate::kv::Fault;
 use crate::model::*;
+use crate::replay;
 use crate::retry::{Next, OnMaxAttempts};
 use crate::tables::event::{self, EVENTS_MAX, Event, EventKind};
 use crate::tables::invocation::Record;
@@ -137,9 +139,14 @@ impl Turn<'_, '_> {
                 record.retries = Default::default();
                 return self.complete(id, record, outcome);
             }
-            AttemptEnd::Suspended(_) if record.pause_wanted => {
+            AttemptEnd::Suspended(_) | AttemptEnd::Unstarted if record.pause_wanted => {
                 self.paused(id, &mut record, None)?;
             }
+            AttemptEnd::Unstarted if replay::ends_unstarted(self.txn, self.here, id, &record)? => {
+                return self.complete(id, record, aborted("canceled"));
+            }
+            // The wish was taken back in the meantime.
+            AttemptEnd::Unstarted => self.start(id, &mut record),
             AttemptEnd::Suspended(awaiting) => self.suspended(id, &mut record, awaiting)?,
             AttemptEnd::Failed(failed) => return self.attempt_failed(id, record, *failed),
         }

@@ -151,3 +151,30 @@ fn what_does_not_run_has_no_start() {
     "#]],
     );
 }
+
+#[test]
+fn what_has_not_begun_need_not_begin() {
+    let need_not = |script: &str| {
+        let mut world = script::World::after(1, script);
+        let here = Here { partition: PartitionId(0), partitions: Partitions(1) };
+        let id = world.id("a");
+        need_not_start(&world.stores[0], here, id).unwrap()
+    };
+    assert!(!need_not("0 invoke b Greeter/greet"));
+    assert!(!need_not("0 invoke a Greeter/greet"));
+    assert!(need_not("0 invoke a Greeter/greet\n1 pause a"));
+    assert!(need_not("0 invoke a Greeter/greet\n1 cancel a"));
+    assert!(!need_not("0 invoke a Greeter/greet\n1 a#1 run 1\n2 cancel a"));
+    assert!(!need_not("0 invoke a Greeter/greet\n1 kill a"));
+}
+
+#[test]
+fn only_the_current_attempt_has_a_target() {
+    let script = "0 invoke a Counter/k/add\n1 a#1 sleep 1 2; suspend first(1)\n2 due";
+    let mut world = script::World::after(1, script);
+    let here = Here { partition: PartitionId(0), partitions: Partitions(1) };
+    let id = world.id("a");
+    let of = |attempt| target(&world.stores[0], here, id, attempt).unwrap();
+    assert_eq!(of(1), None);
+    assert_eq!(of(2).and_then(|target| target.key).as_deref(), Some("k"));
+}

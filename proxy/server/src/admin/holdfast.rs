@@ -1,10 +1,11 @@
-//! What we add: invocations with the reason why they wait, journals, counts, state, readiness.
+//! What we add: invocations with the reason why they wait, journals, counts, limits, state,
+//! readiness.
 //! The JSON is described in `docs/holdfast-api.md`.
 
 use super::{App, error::Error, invocations::parse_id};
 use crate::partition::Handle;
 use crate::query::model::{
-    Counts, Health, InvocationDetail, Invocations, ObjectState, PartitionHealth, Status,
+    Counts, Health, InvocationDetail, Invocations, Limits, ObjectState, PartitionHealth, Status,
 };
 use crate::query::{Filter, LIMIT_MAX};
 use axum::{
@@ -103,6 +104,10 @@ pub(super) async fn invocation(
 
 pub(super) async fn counts(State(app): State<App>) -> Result<Json<Counts>, Error> {
     Ok(Json(app.query.counts().await?))
+}
+
+pub(super) async fn limits(State(app): State<App>) -> Json<Limits> {
+    Json(app.query.limits())
 }
 
 pub(super) async fn state(

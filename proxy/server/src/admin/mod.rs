@@ -177,5 +177,6 @@ fn holdfast_routes() -> axum::Router<App> {
         .route("/holdfast/invocations", get(holdfast::invocations))
         .route("/holdfast/invocations/{id}", get(holdfast::invocation))
         .route("/holdfast/counts", get(holdfast::counts))
+        .route("/holdfast/limits", get(holdfast::limits))
         .route("/holdfast/state/{service}/{key}", get(holdfast::state))
 }

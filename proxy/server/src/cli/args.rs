@@ -46,6 +46,14 @@ pub enum Command {
         #[command(subcommand)]
         command: Invocations,
     },
+    /// How many invocations may run at once, and who waits for that
+    #[command(visible_alias = "limit")]
+    Limits {
+        #[command(flatten)]
+        admin: AdminUrl,
+        #[command(subcommand)]
+        command: Limits,
+    },
     /// State of objects and workflows
     State {
         #[command(flatten)]
@@ -216,6 +224,16 @@ pub enum Invocations {
         /// `keep`, `latest`, or a deployment id
         #[arg(long)]
         deployment: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Limits {
+    /// All limits, and how many run and wait under each
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -108,7 +108,7 @@ fn describe(admin: &Admin, id: &str, json: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_json(value: &Value) -> Result<ExitCode, Failure> {
+pub(super) fn print_json(value: &Value) -> Result<ExitCode, Failure> {
     println!("{}", serde_json::to_string_pretty(value)?);
     Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,7 @@ mod api;
 mod args;
 mod deployments;
 mod invocations;
+mod limits;
 mod serve;
 mod services;
 mod text;
@@ -37,6 +38,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Deployments { admin, command } => deployments::run(admin.connect()?, command),
         Command::Services { admin, command } => services::run(admin.connect()?, command),
         Command::Invocations { admin, command } => invocations::run(admin.connect()?, command),
+        Command::Limits { admin, command } => limits::run(admin.connect()?, command),
         Command::State { admin, command } => services::state(admin.connect()?, command),
     }
 }

@@ -1,6 +1,7 @@
 //! Where settings come from, and which source is named when one is wrong.
 
 use super::Config;
+use crate::registry::limit;
 use holdfast_wire::version::Version;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -78,7 +79,10 @@ fn check(config: Config) -> Result<Config, Error> {
     if let Some(url) = config.services.iter().find(|url| !url.starts_with("http")) {
         return complain("services", &format!("`{url}` is no address; write http://HOST:PORT"));
     }
-    Ok(config)
+    match limit::check(&config.limits) {
+        Ok(()) => Ok(config),
+        Err(reason) => complain("limits", &reason),
+    }
 }
 
 /// The file alone must be good, so that a wrong key is shown with its line.

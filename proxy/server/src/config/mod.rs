@@ -29,6 +29,8 @@ pub struct Config {
     /// PEM file with the Ed25519 key that requests to services are signed with; unset: unsigned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identity_key_file: Option<PathBuf>,
+    /// How many invocations of a service, a handler or the keys with one prefix run at once.
+    pub limits: Vec<registry::limit::Setting>,
     pub listen: Listen,
     pub protocol: Protocol,
     pub ingress: ingress::Config,
@@ -89,6 +91,7 @@ impl Default for Config {
             services: Vec::new(),
             shutdown_ms: 10_000,
             identity_key_file: None,
+            limits: Vec::new(),
             listen: Listen::default(),
             protocol: Protocol::default(),
             ingress: ingress::Config::default(),

@@ -17,26 +17,29 @@ mod view;
 pub use config::Config;
 pub use error::Error;
 pub use metrics::Metrics;
+pub use places::{Standing, Standings, Waits};
 pub use view::{Running, View};
 
 use crate::clock::Clock;
 use crate::http::body;
 use crate::http::client::Client;
 use crate::http::identity::Signer;
-use crate::partition::{Admitted, Handle, Hands, News, Router};
-use crate::registry::{Limits, Registry};
+use crate::partition::{Admission, Admitted, Handle, Hands, News, Place, Router};
+use crate::registry::{Limit, Limits, Registry};
 use conversation::{Conversation, Incoming};
 use holdfast_machine::{
     attempt::{Attempt, Start},
     command::{AttemptEnd, AttemptSaid, Failed, Reaction},
     id::InvocationId,
+    model::Target,
     retry::RetryPolicy,
 };
 use outgoing::Outgoing;
-use places::Places;
+use places::{Answer, Grant, Places, Ticket};
 use route::Route;
 use std::{
-    sync::{Arc, OnceLock},
+    collections::VecDeque,
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 use tokio::sync::mpsc::Receiver;
@@ -63,6 +66,8 @@ pub struct Parts {
 }
 
 struct Shared {
+    /// Itself, for the places that it hands out.
+    me: Weak<Shared>,
     config: Config,
     parts: Parts,
     places: Places,
@@ -74,11 +79,30 @@ struct Shared {
     closing: CancellationToken,
     /// None may go on.
     cutting: CancellationToken,
-    /// Tells the partition of an attempt that there is a place for it.
-    tell: OnceLock<Tell>,
+    waiters: OnceLock<Box<dyn Waiters>>,
 }
 
-type Tell = Box<dyn Fn(InvocationId, u32) + Send + Sync>;
+/// Those who wait for a place: the partitions of their attempts.
+trait Waiters: Send + Sync {
+    /// There is a place for an attempt.
+    ///
+    /// # Errors
+    /// Gives the place back where nobody wants it any more.
+    fn start(&self, waits: Ticket, place: Place) -> Result<(), Place>;
+
+    /// An attempt has to ask for its place again.
+    fn ask_again(&self, waits: Ticket);
+}
+
+impl Waiters for Router {
+    fn start(&self, (invocation, attempt): Ticket, place: Place) -> Result<(), Place> {
+        self.of(invocation).start_attempt(invocation, attempt, place)
+    }
+
+    fn ask_again(&self, (invocation, attempt): Ticket) {
+        self.of(invocation).ask_again(invocation, attempt);
+    }
+}
 
 /// What an attempt needs of its partition; the seam by which the invoker is tested alone.
 trait Partition: Send + Sync + 'static {
@@ -109,8 +133,9 @@ impl<P: Partition> Partition for Arc<P> {
 impl Invoker {
     /// Call it inside of the tokio runtime that attempts shall run on.
     pub fn new(config: Config, parts: Parts) -> Invoker {
-        let shared = Shared {
-            places: Places::new(config.concurrent_attempts_max),
+        let shared = Arc::new_cyclic(|me: &Weak<Shared>| Shared {
+            me: me.clone(),
+            places: Places::new(config.concurrent_attempts_max, parts.clock.clone()),
             config,
             parts,
             view: View::default(),
@@ -118,21 +143,26 @@ impl Invoker {
             runtime: tokio::runtime::Handle::current(),
             closing: CancellationToken::new(),
             cutting: CancellationToken::new(),
-            tell: OnceLock::new(),
-        };
-        Invoker { shared: Arc::new(shared) }
+            waiters: OnceLock::new(),
+        });
+        let (of_metrics, of_registry) = (shared.me.clone(), shared.me.clone());
+        shared.parts.metrics.look_at(move || Some(of_metrics.upgrade()?.places.standings()));
+        shared.parts.registry.when_changed(move |schema| {
+            if let Some(shared) = of_registry.upgrade() {
+                shared.limit(&schema.limits);
+            }
+        });
+        Invoker { shared }
     }
 
     /// Plugs in the partitions, which are made after their hands.
     pub fn plug(&self, router: Router) {
-        self.plug_with(move |invocation, attempt| {
-            router.of(invocation).start_attempt(invocation, attempt);
-        });
+        self.plug_with(Box::new(router));
     }
 
-    fn plug_with(&self, tell: impl Fn(InvocationId, u32) + Send + Sync + 'static) {
+    fn plug_with(&self, waiters: Box<dyn Waiters>) {
         // A second router would be the same one.
-        let _ = self.shared.tell.set(Box::new(tell));
+        let _ = self.shared.waiters.set(waiters);
     }
 
     /// What runs now.
@@ -140,9 +170,19 @@ impl Invoker {
         self.shared.view.clone()
     }
 
-    /// How many attempts wait for a place.
-    pub fn waiting(&self) -> usize {
-        self.shared.places.waiting()
+    /// How many attempts run and wait, in all and under each limit.
+    pub fn standings(&self) -> Standings {
+        self.shared.places.standings()
+    }
+
+    /// What `invocation` waits for, where it waits for a place.
+    pub fn waits(&self, invocation: InvocationId) -> Option<Waits> {
+        self.shared.places.waits(invocation)
+    }
+
+    /// How many wait for the same as `invocation` and came before it.
+    pub fn ahead(&self, invocation: InvocationId) -> Option<usize> {
+        self.shared.places.ahead(invocation)
     }
 
     /// Watches over the attempts until `shutdown`; then asks them to suspend, and cuts off those
@@ -165,44 +205,65 @@ impl Invoker {
 }
 
 impl Hands for Invoker {
-    fn admit(&self, invocation: InvocationId, attempt: u32) -> bool {
-        let admitted = self.shared.places.admit((invocation, attempt));
-        self.shared.count();
-        admitted
+    fn admit(&self, invocation: InvocationId, attempt: u32, target: Option<&Target>) -> Admission {
+        let (answer, grants) = self.shared.places.admit((invocation, attempt), target);
+        self.shared.hand_out(grants);
+        match answer {
+            Answer::Seat(seat) => Admission::Admitted(Place::new(self.shared.clone(), seat)),
+            Answer::Waits => Admission::Waits,
+            Answer::WhichTarget => Admission::WhichTarget,
+        }
     }
 
     fn start(&self, attempt: Admitted) {
-        let Admitted { start, news, partition } = attempt;
-        self.shared.clone().start(start, news, partition);
+        let Admitted { start, news, partition, place } = attempt;
+        self.shared.clone().start(start, news, partition, place);
     }
 
-    fn forgo(&self, _invocation: InvocationId, _attempt: u32) {
-        self.shared.free();
+    fn withdraw(&self, invocation: InvocationId, attempt: u32) -> bool {
+        self.shared.places.withdraw((invocation, attempt))
+    }
+}
+
+impl crate::partition::Places for Shared {
+    fn give_back(&self, seat: u64) {
+        self.hand_out(self.places.give_back(seat));
     }
 }
 
 impl Shared {
     /// Begins an attempt that has a place.
-    fn start<P: Partition>(self: Arc<Self>, start: Start, news: Receiver<News>, partition: P) {
-        let place = Place(self.clone());
+    fn start<P: Partition>(
+        self: Arc<Self>,
+        start: Start,
+        news: Receiver<News>,
+        partition: P,
+        place: Place,
+    ) {
         if self.closing.is_cancelled() {
             return; // Nothing was said, so the next process begins it again.
         }
         let (tasks, runtime) = (self.tasks.clone(), self.runtime.clone());
         // Not here: the partition has other things to do than to prepare a request.
         let running = async move {
-            self.drive(start, news, partition).await;
+            self.drive(start, news, partition, place.seat()).await;
             drop(place);
         };
         tasks.spawn_on(running, &runtime);
     }
 
-    async fn drive<P: Partition>(&self, start: Start, news: Receiver<News>, partition: P) {
+    async fn drive<P: Partition>(
+        &self,
+        start: Start,
+        news: Receiver<News>,
+        partition: P,
+        seat: u64,
+    ) {
         self.parts.metrics.started();
         let mut promise = Promise::of(&start, partition);
         let schema = self.parts.registry.schema();
         let routed = Route::of(&start, &schema, &self.parts.limits);
-        match routed.and_then(|route| self.conversation(&promise, start, news, route)) {
+        match routed.and_then(|route| self.conversation(&promise, start, news, (route, seat))) {
             Ok(conversation) => conversation.run().await,
             Err(error) => promise.fail(error),
         }
@@ -214,11 +275,11 @@ impl Shared {
         promise: &Promise<P>,
         start: Start,
         news: Receiver<News>,
-        route: Route,
+        (route, seat): (Route, u64),
     ) -> Result<Conversation<Arc<P>>, Error> {
         let Parts { client, registry, clock, signer, cluster_name, metrics, .. } = &self.parts;
         let now = clock.now();
-        let live = Live::new(&start, route.pin(), now);
+        let live = Live::new(&start, route.pin(), seat, now);
         let attempt = Attempt::new(now, start, route.terms(registry, chance()));
         let (writer, body) = body::channel(self.config.request_pieces_max.max(1));
         let (head, target) = (attempt.request_head(), &live.target);
@@ -226,7 +287,8 @@ impl Shared {
         let (client, protocol) = (client.clone(), route.deployment.protocol);
         let sending = async move { client.send(protocol, request).await };
         self.view.begin(live.clone());
-        // Who begins while all are asked may not have been in sight.
+        // Who begins while all are asked, or counted, may not have been in sight.
+        self.hand_out(self.places.recount(seat, &live.target));
         if self.closing.is_cancelled() {
             live.want(Wish::Suspend);
         }
@@ -254,27 +316,30 @@ impl Shared {
         }
     }
 
-    /// One place is free.
-    fn free(&self) {
-        if let Some((invocation, attempt)) = self.places.give_back()
-            && let Some(tell) = self.tell.get()
-        {
-            tell(invocation, attempt);
+    /// Gives their places to those who waited; one that nobody wants any more goes to the next.
+    fn hand_out(&self, grants: Vec<Grant>) {
+        let mut grants = VecDeque::from(grants);
+        while let Some(Grant { ticket, seat }) = grants.pop_front() {
+            let (Some(me), Some(waiters)) = (self.me.upgrade(), self.waiters.get()) else {
+                return; // Nobody can wait yet, or nobody is there any more.
+            };
+            if let Err(place) = waiters.start(ticket, Place::new(me, seat)) {
+                grants.extend(self.places.give_back(place.into_seat()));
+            }
         }
-        self.count();
     }
 
-    fn count(&self) {
-        self.parts.metrics.places(self.places.taken(), self.places.waiting());
-    }
-}
-
-/// The place of an attempt; free again when dropped.
-struct Place(Arc<Shared>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.free();
+    /// These limits count from now on.
+    fn limit(&self, limits: &[Limit]) {
+        let seat = |live: &Arc<Live>| (live.seat, live.target.clone());
+        let (grants, again) =
+            self.places.set(limits, || self.view.all().iter().map(seat).collect());
+        self.hand_out(grants);
+        for waits in again {
+            if let Some(waiters) = self.waiters.get() {
+                waiters.ask_again(waits);
+            }
+        }
     }
 }
 

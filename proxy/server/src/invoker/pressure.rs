@@ -1,8 +1,12 @@
 //! Attempts that only wait make room for those that cannot begin. Without it, callers that wait
 //! for their callees could hold every place that the callees need.
 
-use super::{Shared, view::Wish};
-use std::time::Duration;
+use super::{
+    Shared,
+    places::IdleSeat,
+    view::{Live, Wish},
+};
+use std::{sync::Arc, time::Duration};
 use tokio::time::{MissedTickBehavior, interval};
 
 /// Looks now and then, for ever.
@@ -16,19 +20,26 @@ pub(super) async fn watch(shared: &Shared) {
     }
 }
 
-/// Asks as many attempts to suspend as there are waiting for a place, oldest first.
+/// Asks as many attempts to suspend as there are waiting for places such as theirs, oldest first.
 fn press(shared: &Shared, idle: Duration) {
-    let waiting = shared.places.waiting();
-    if waiting == 0 {
+    if shared.places.waiting() == 0 {
         return;
     }
     let now = shared.parts.clock.now();
     let silent = Duration::from_millis(shared.config.pressure_silent_ms);
+    let silent_in_limit = Duration::from_millis(shared.config.pressure_limit_silent_ms);
     let mut idlers = shared.view.all();
-    idlers.retain(|live| live.only_waits(now, idle, silent));
+    idlers.retain(|live| live.only_waits(now, idle, silent.min(silent_in_limit)));
     idlers.sort_by_key(|live| live.started_at);
-    for live in idlers.iter().take(waiting) {
-        if live.want(Wish::Suspend) {
+    let idle_seat = |live: &Arc<Live>| IdleSeat {
+        seat: live.seat,
+        for_all: live.only_waits(now, idle, silent),
+        for_limits: live.only_waits(now, idle, silent_in_limit),
+    };
+    let seats: Vec<IdleSeat> = idlers.iter().map(idle_seat).collect();
+    let wanted = shared.places.wanted(&seats);
+    for (live, wanted) in idlers.iter().zip(wanted) {
+        if wanted && live.want(Wish::Suspend) {
             shared.parts.metrics.pressed();
         }
     }

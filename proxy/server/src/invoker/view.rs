@@ -53,6 +53,8 @@ pub(super) struct Live {
     pub attempt: u32,
     pub target: Target,
     pub pin: Pin,
+    /// Of the place that it has.
+    pub seat: u64,
     pub started_at: Timestamp,
     pub retry_count: u32,
     active_ms: AtomicU64,
@@ -114,6 +116,7 @@ impl Live {
     pub(super) fn new(
         start: &holdfast_machine::attempt::Start,
         pin: Pin,
+        seat: u64,
         now: Timestamp,
     ) -> Arc<Live> {
         Arc::new(Live {
@@ -121,6 +124,7 @@ impl Live {
             attempt: start.attempt,
             target: start.target.clone(),
             pin,
+            seat,
             started_at: now,
             retry_count: start.retry_count_since_last_stored_entry,
             active_ms: AtomicU64::new(now.0),

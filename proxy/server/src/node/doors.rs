@@ -5,10 +5,10 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::http::listen;
 use crate::ingress::{self, Ingress};
-use crate::invoker;
+use crate::invoker::{self, Invoker};
 use crate::partition::Router;
-use crate::query::{self, Query, sql::Sql};
-use crate::registry::{Registration, Registry, watch::Watch};
+use crate::query::{self, Query, model, sql::Sql};
+use crate::registry::{Limit, Registration, Registry, watch::Watch};
 use crate::telemetry;
 use holdfast_machine::id::InvocationId;
 use std::{sync::Arc, time::Duration};
@@ -20,7 +20,7 @@ pub struct Behind {
     pub router: Router,
     pub clock: Arc<dyn Clock>,
     pub metrics: Arc<telemetry::Metrics>,
-    pub running: invoker::View,
+    pub attempts: Invoker,
 }
 
 /// Doors at work.
@@ -68,8 +68,8 @@ impl Doors {
     }
 
     fn open_admin(&self, config: &Config, listener: listen::Listener, behind: Behind) {
-        let Behind { registry, router, clock, metrics, running } = behind;
-        let attempts = Arc::new(Attempts(running));
+        let Behind { registry, router, clock, metrics, attempts } = behind;
+        let attempts = Arc::new(Attempts(attempts));
         let query = Query::new(router.store().clone(), attempts.clone());
         let sql = Sql::new(router.store().clone(), attempts, config.query.clone());
         let admin = Admin::new(admin::Parts {
@@ -113,15 +113,46 @@ impl Doors {
 }
 
 /// The seam between who looks on and who runs.
-struct Attempts(invoker::View);
+struct Attempts(Invoker);
 
 impl query::Live for Attempts {
     fn attempt(&self, invocation: InvocationId) -> Option<query::Attempt> {
-        let running = self.0.of(invocation)?;
+        let running = self.0.view().of(invocation)?;
         Some(query::Attempt {
             number: running.attempt,
             started_at: running.started_at,
             deployment: Some(running.pin.deployment),
         })
+    }
+
+    fn waits(&self, invocation: InvocationId) -> Option<query::Waits> {
+        let invoker::Waits { limit, running, concurrency, .. } = self.0.waits(invocation)?;
+        Some(query::Waits { limit, running, concurrency })
+    }
+
+    fn ahead(&self, invocation: InvocationId) -> Option<usize> {
+        self.0.ahead(invocation)
+    }
+
+    fn limits(&self) -> model::Limits {
+        let standings = self.0.standings();
+        let counts = (standings.running, standings.waiting_for_all);
+        model::Limits {
+            attempts: model::Places::new(standings.max, counts, standings.oldest),
+            limits: standings.limits.into_iter().map(limit).collect(),
+        }
+    }
+}
+
+fn limit(standing: invoker::Standing) -> model::Limit {
+    let Limit { subject, concurrency, origin } = standing.limit;
+    let counts = (standing.running, standing.waiting);
+    model::Limit {
+        limit: subject.to_string(),
+        service: subject.service,
+        handler: subject.handler,
+        key_prefix: subject.key_prefix,
+        from: origin.as_str().into(),
+        places: model::Places::new(concurrency as usize, counts, standing.oldest),
     }
 }

@@ -15,7 +15,7 @@ use crate::http::identity::Signer;
 use crate::http::listen;
 use crate::invoker::{self, Invoker};
 use crate::partition;
-use crate::registry::{Limits, Registry, discovery::Discovery};
+use crate::registry::{self, Limits, Registry, discovery::Discovery};
 use crate::store::{self, Store};
 use crate::telemetry;
 use child::Child;
@@ -114,7 +114,7 @@ impl Node {
         }
         let client = Client::new(config.client.clone(), shutdown.clone())?;
         let registry = Registry::open(
-            config.registry.clone(),
+            registry::Config { limits: config.limits.clone(), ..config.registry.clone() },
             ground.store.clone(),
             Discovery {
                 client: client.clone(),
@@ -142,7 +142,7 @@ impl Node {
             config,
             ground.ingress,
             ground.admin,
-            doors::Behind { registry, router, clock, metrics, running: invoker.view() },
+            doors::Behind { registry, router, clock, metrics, attempts: invoker.clone() },
         );
         let closing = CancellationToken::new();
         let attempts = tokio::spawn(invoker.run(closing.clone()));

@@ -73,12 +73,15 @@ impl Live {
         told
     }
 
-    pub(super) fn abort(&mut self, invocation: InvocationId, number: u32) {
-        if let Some(attempt) = self.current(invocation, number) {
-            // An attempt that is too far behind to hear it learns it by the end of its channel.
-            attempt.tell(News::Abort);
-            self.attempts.remove(&invocation);
-        }
+    /// False: it is not live.
+    pub(super) fn abort(&mut self, invocation: InvocationId, number: u32) -> bool {
+        let Some(attempt) = self.current(invocation, number) else {
+            return false;
+        };
+        // An attempt that is too far behind to hear it learns it by the end of its channel.
+        attempt.tell(News::Abort);
+        self.attempts.remove(&invocation);
+        true
     }
 
     pub(super) fn end(&mut self, invocation: InvocationId, number: u32) {
@@ -147,7 +150,7 @@ mod tests {
         let mut old = live.begin(id(), 1, 1);
         let mut new = live.begin(id(), 2, 1);
         live.end(id(), 1);
-        live.abort(id(), 1);
+        assert!(!live.abort(id(), 1));
         assert!(live.suspend(id(), 2));
         assert_eq!(old.try_recv(), Err(mpsc::error::TryRecvError::Disconnected));
         assert_eq!(new.try_recv(), Ok(News::Suspend));

@@ -4,6 +4,7 @@
 mod config;
 mod live;
 mod metrics;
+mod place;
 mod queue;
 mod release;
 mod start;
@@ -16,6 +17,7 @@ mod waiters;
 
 pub use config::Config;
 pub use metrics::Metrics;
+pub use place::{Place, Places};
 pub use start::{Error, Partitions as Waiting, Running, start};
 
 use crate::store::Store;
@@ -23,7 +25,7 @@ use holdfast_machine::{
     attempt,
     command::{AttemptSaid, Command, Reply},
     id::{InvocationId, PartitionId, Partitions},
-    model::{Entry, Outcome},
+    model::{Entry, Outcome, Target},
     time::Timestamp,
 };
 use queue::{Ask, Work};
@@ -34,15 +36,27 @@ use waiters::Waiter;
 
 /// What the partition needs done by somebody who may wait on the network; the house plugs it in.
 pub trait Hands: Send + Sync + 'static {
-    /// Asks for a place among the running attempts. False: there is none now; the invocation is
-    /// remembered and `Handle::start_attempt` is called when there is one.
-    fn admit(&self, invocation: InvocationId, attempt: u32) -> bool;
+    /// Asks for a place among the running attempts. `target` is what is called, where it was asked
+    /// for: reading it costs a row.
+    fn admit(&self, invocation: InvocationId, attempt: u32, target: Option<&Target>) -> Admission;
 
     /// Runs an attempt that was admitted. Must not block.
     fn start(&self, attempt: Admitted);
 
-    /// An admitted attempt will not start after all: its place is free.
-    fn forgo(&self, invocation: InvocationId, attempt: u32);
+    /// An attempt need not begin any more. False: it does not wait for a place.
+    fn withdraw(&self, invocation: InvocationId, attempt: u32) -> bool;
+}
+
+/// The answer to who asks for a place.
+#[derive(Debug)]
+pub enum Admission {
+    /// Dropping it, instead of starting the attempt, gives it back.
+    Admitted(Place),
+    /// There is none now; the invocation is remembered, and `Handle::start_attempt` is called when
+    /// there is one.
+    Waits,
+    /// It depends on the target; ask again with it.
+    WhichTarget,
 }
 
 /// An attempt on its way to the service.
@@ -52,6 +66,8 @@ pub struct Admitted {
     /// it ended, or the partition did, or it fell too far behind and another attempt begins.
     pub news: mpsc::Receiver<News>,
     pub partition: Handle,
+    /// To be kept for as long as the attempt runs.
+    pub place: Place,
 }
 
 /// What a live attempt is told.
@@ -187,9 +203,25 @@ impl Handle {
         self.shared.queue.room().await;
     }
 
-    /// There is a place for the attempt that `Hands::admit` refused.
-    pub fn start_attempt(&self, invocation: InvocationId, attempt: u32) {
-        self.shared.queue.push(Work::Place { invocation, attempt });
+    /// There is a place for an attempt that had to wait for one.
+    ///
+    /// # Errors
+    /// Gives the place back where the partition has ended.
+    pub fn start_attempt(
+        &self,
+        invocation: InvocationId,
+        attempt: u32,
+        place: Place,
+    ) -> Result<(), Place> {
+        match self.shared.queue.hand(Work::Place { invocation, attempt, place }) {
+            Some(Work::Place { place, .. }) => Err(place),
+            _ => Ok(()),
+        }
+    }
+
+    /// An attempt that waits for a place has to ask for it again: what it depends on has changed.
+    pub fn ask_again(&self, invocation: InvocationId, attempt: u32) {
+        self.shared.queue.push(Work::AskAgain { invocation, attempt });
     }
 
     fn ask(

@@ -1,7 +1,7 @@
 //! What waits for a partition: written by everybody, read by its thread. Never refuses what
 //! attempts and other partitions say; it slows down those that cause it instead.
 
-use super::{Unavailable, config::Config, waiters::Waiter};
+use super::{Place, Unavailable, config::Config, waiters::Waiter};
 use holdfast_machine::{
     command::{AttemptSaid, Command, Reply, Said},
     id::{InvocationId, PartitionId},
@@ -28,6 +28,12 @@ pub(super) enum Work {
     Post(Command),
     /// There is a place for an attempt that had to wait for one.
     Place {
+        invocation: InvocationId,
+        attempt: u32,
+        place: Place,
+    },
+    /// An attempt that waits for a place has to ask for it again.
+    AskAgain {
         invocation: InvocationId,
         attempt: u32,
     },
@@ -100,10 +106,19 @@ impl Queue {
     /// Puts in what is not refused. Once the partition has ended it is dropped: whatever it was is
     /// derived again from the tables.
     pub(super) fn push(&self, work: Work) {
+        // Dropped here, where the lock is not held: a place that is dropped calls its owner.
+        drop(self.hand(work));
+    }
+
+    /// As `push`, and gives the work back where the partition has ended.
+    #[must_use = "it was not taken"]
+    pub(super) fn hand(&self, work: Work) -> Option<Work> {
         let state = self.lock();
-        if state.closed.is_none() {
-            self.put(state, work);
+        if state.closed.is_some() {
+            return Some(work);
         }
+        self.put(state, work);
+        None
     }
 
     /// Lets the thread look at the clock again.
@@ -236,7 +251,7 @@ fn weight(work: &Work) -> usize {
             Work::Ask(ask) => payload(&ask.command),
             Work::Said(said) => said.said.iter().map(said_bytes).sum(),
             Work::Post(command) => payload(command),
-            Work::Place { .. } | Work::Leave { .. } => 0,
+            Work::Place { .. } | Work::AskAgain { .. } | Work::Leave { .. } => 0,
         }
 }
 
@@ -263,10 +278,15 @@ fn payload(command: &Command) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::partition::Places;
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    };
 
-    fn place(attempt: u32) -> Work {
+    fn wish(attempt: u32) -> Work {
         let invocation = InvocationId::random("s", None, 0, 0);
-        Work::Place { invocation, attempt }
+        Work::AskAgain { invocation, attempt }
     }
 
     fn queue(commands_max: usize, batch_commands_max: usize) -> Queue {
@@ -278,8 +298,8 @@ mod tests {
         let mut batch = Vec::new();
         queue.take(&mut batch, Some(Duration::ZERO));
         let attempt = |work: &Work| match work {
-            Work::Place { attempt, .. } => *attempt,
-            _ => unreachable!("only places are put in"),
+            Work::AskAgain { attempt, .. } => *attempt,
+            _ => unreachable!("nothing else is put in"),
         };
         batch.iter().map(attempt).collect()
     }
@@ -287,7 +307,7 @@ mod tests {
     #[test]
     fn a_batch_is_bounded_and_in_order() {
         let queue = queue(100, 2);
-        (1..=3).for_each(|attempt| queue.push(place(attempt)));
+        (1..=3).for_each(|attempt| queue.push(wish(attempt)));
         assert_eq!(taken(&queue), [1, 2]);
         assert_eq!(taken(&queue), [3]);
         assert_eq!(queue.depth(), (0, 0));
@@ -297,33 +317,33 @@ mod tests {
     fn a_batch_is_bounded_in_bytes_but_never_empty() {
         let config = Config { batch_bytes_max: 2 * COMMAND_BYTES, ..Config::default() };
         let queue = Queue::new(PartitionId(0), &config);
-        (1..=3).for_each(|attempt| queue.push(place(attempt)));
+        (1..=3).for_each(|attempt| queue.push(wish(attempt)));
         assert_eq!(taken(&queue), [1, 2]);
         let config = Config { batch_bytes_max: 1, ..Config::default() };
         let queue = Queue::new(PartitionId(0), &config);
-        queue.push(place(1));
+        queue.push(wish(1));
         assert_eq!(taken(&queue), [1]);
     }
 
     #[test]
     fn doors_are_refused_where_attempts_are_not() {
         let queue = queue(2, 2);
-        queue.offer(place(1)).unwrap();
-        queue.push(place(2));
-        assert!(matches!(queue.offer(place(3)), Err(Unavailable::Overloaded { .. })));
-        queue.push(place(4));
+        queue.offer(wish(1)).unwrap();
+        queue.push(wish(2));
+        assert!(matches!(queue.offer(wish(3)), Err(Unavailable::Overloaded { .. })));
+        queue.push(wish(4));
         assert_eq!(queue.depth().0, 3);
         taken(&queue);
-        queue.offer(place(5)).unwrap();
+        queue.offer(wish(5)).unwrap();
     }
 
     #[test]
     fn a_closed_queue_gives_out_what_it_holds() {
         let queue = queue(10, 10);
-        queue.push(place(1));
+        queue.push(wish(1));
         queue.close(Unavailable::ShuttingDown);
-        queue.push(place(2));
-        assert_eq!(queue.offer(place(3)), Err(Unavailable::ShuttingDown));
+        queue.push(wish(2));
+        assert_eq!(queue.offer(wish(3)), Err(Unavailable::ShuttingDown));
         let mut batch = Vec::new();
         assert!(queue.take(&mut batch, None));
         assert_eq!(batch.len(), 1);
@@ -331,12 +351,43 @@ mod tests {
         assert!(!queue.take(&mut batch, None));
     }
 
+    /// Counts the places that were given back.
+    #[derive(Default)]
+    struct Free(AtomicUsize);
+
+    impl Places for Free {
+        fn give_back(&self, _: u64) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    #[test]
+    fn no_place_is_lost_with_a_queue() {
+        let (queue, free) = (queue(10, 10), Arc::new(Free::default()));
+        let place = || {
+            let Work::AskAgain { invocation, attempt } = wish(1) else { unreachable!() };
+            let place = Place::new(free.clone(), 7);
+            Work::Place { invocation, attempt, place }
+        };
+        queue.push(place());
+        queue.close(Unavailable::ShuttingDown);
+        let Some(Work::Place { place: refused, .. }) = queue.hand(place()) else {
+            panic!("the queue is closed");
+        };
+        assert_eq!(refused.into_seat(), 7);
+        assert_eq!(free.0.load(Relaxed), 0, "who takes the number takes the place");
+        queue.push(place());
+        assert_eq!(free.0.load(Relaxed), 1);
+        queue.clear();
+        assert_eq!(free.0.load(Relaxed), 2);
+    }
+
     #[tokio::test]
     async fn room_comes_with_the_next_take() {
         let queue = queue(1, 10);
-        queue.push(place(1));
+        queue.push(wish(1));
         queue.room().await;
-        queue.push(place(2));
+        queue.push(wish(2));
         let waits = queue.room();
         tokio::pin!(waits);
         assert!(poll_once(waits.as_mut()).await.is_pending());

@@ -2,7 +2,7 @@
 //! should: that is decided.
 
 use super::{
-    Admitted, Hands, Router,
+    Admission, Admitted, Hands, Place, Router,
     live::Live,
     queue::{Ask, Work},
     start::Shared,
@@ -21,6 +21,7 @@ use holdfast_machine::{
     retry::RetryPolicy,
     tables::invocation,
 };
+use holdfast_wire::message::MessageType;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::sync::oneshot;
 
@@ -43,6 +44,11 @@ pub(super) enum Origin {
         sequence: u64,
     },
     Place {
+        invocation: InvocationId,
+        attempt: u32,
+        place: Place,
+    },
+    AskAgain {
         invocation: InvocationId,
         attempt: u32,
     },
@@ -89,7 +95,12 @@ impl Release {
                 Origin::Partition { from, sequence } => {
                     received.insert(from, sequence);
                 }
-                Origin::Place { invocation, attempt } => self.place(kv, invocation, attempt)?,
+                Origin::Place { invocation, attempt, place } => {
+                    self.place(kv, invocation, attempt, place)?;
+                }
+                Origin::AskAgain { invocation, attempt } => {
+                    self.ask_again(kv, invocation, attempt)?;
+                }
                 Origin::Leave { invocation, waiter } => self.waiters.leave(invocation, waiter),
             }
             for effect in effects {
@@ -110,17 +121,24 @@ impl Release {
         door: &mut Option<Door>,
     ) -> Result<(), Fault> {
         match effect {
-            Effect::Invoke { invocation, attempt } => {
-                if self.hands.admit(invocation, attempt) {
-                    self.start(kv, invocation, attempt)?;
-                }
-            }
+            Effect::Invoke { invocation, attempt } => self.invoke(kv, invocation, attempt)?,
             Effect::Notify { invocation, attempt, entry } => {
+                let is_signal = entry.ty == MessageType::SIGNAL;
                 let told = self.live.notify(invocation, attempt, entry);
                 self.replace_unless(told, invocation, attempt);
+                if is_signal {
+                    self.end_unstarted(kv, invocation, attempt)?;
+                }
             }
-            Effect::Suspend { invocation, attempt } => self.suspend(invocation, attempt),
-            Effect::Abort { invocation, attempt } => self.live.abort(invocation, attempt),
+            Effect::Suspend { invocation, attempt } => {
+                self.suspend(invocation, attempt);
+                self.end_unstarted(kv, invocation, attempt)?;
+            }
+            Effect::Abort { invocation, attempt } => {
+                if !self.live.abort(invocation, attempt) {
+                    self.hands.withdraw(invocation, attempt);
+                }
+            }
             Effect::Reply(answer) => {
                 if let Some(door) = door.take() {
                     self.reply(answer, door);
@@ -137,9 +155,69 @@ impl Release {
         Ok(())
     }
 
+    /// Starts an attempt as soon as there is a place for it.
+    fn invoke(&mut self, kv: &dyn Kv, invocation: InvocationId, attempt: u32) -> Result<(), Fault> {
+        match self.hands.admit(invocation, attempt, None) {
+            Admission::Admitted(place) => self.start(kv, invocation, attempt, place),
+            Admission::Waits => Ok(()),
+            Admission::WhichTarget => self.invoke_target(kv, invocation, attempt),
+        }
+    }
+
+    fn invoke_target(
+        &mut self,
+        kv: &dyn Kv,
+        invocation: InvocationId,
+        attempt: u32,
+    ) -> Result<(), Fault> {
+        let Some(target) = replay::target(kv, self.here, invocation, attempt)? else {
+            return Ok(()); // Ended or replaced by a later command of this turn.
+        };
+        match self.hands.admit(invocation, attempt, Some(&target)) {
+            Admission::Admitted(place) => self.start(kv, invocation, attempt, place),
+            Admission::Waits | Admission::WhichTarget => Ok(()),
+        }
+    }
+
+    fn ask_again(
+        &mut self,
+        kv: &dyn Kv,
+        invocation: InvocationId,
+        attempt: u32,
+    ) -> Result<(), Fault> {
+        match self.live.is_live(invocation, attempt) {
+            true => Ok(()),
+            false => self.invoke_target(kv, invocation, attempt),
+        }
+    }
+
+    /// Ends the wait of an attempt that need not begin any more.
+    fn end_unstarted(
+        &self,
+        kv: &dyn Kv,
+        invocation: InvocationId,
+        attempt: u32,
+    ) -> Result<(), Fault> {
+        if !self.live.is_live(invocation, attempt)
+            && replay::need_not_start(kv, self.here, invocation)?
+            && self.hands.withdraw(invocation, attempt)
+        {
+            let (pin, said, end) = (None, Vec::new(), Some(AttemptEnd::Unstarted));
+            let said = AttemptSaid { invocation, attempt, pin, said, end };
+            self.shared.queue.push(Work::Said(Box::new(said)));
+        }
+        Ok(())
+    }
+
     /// Starts an attempt that had to wait, and tells it what it could not hear then.
-    fn place(&mut self, kv: &dyn Kv, invocation: InvocationId, attempt: u32) -> Result<(), Fault> {
-        self.start(kv, invocation, attempt)?;
+    fn place(
+        &mut self,
+        kv: &dyn Kv,
+        invocation: InvocationId,
+        attempt: u32,
+        place: Place,
+    ) -> Result<(), Fault> {
+        self.start(kv, invocation, attempt, place)?;
         let record = invocation::get(kv, self.here.partition, invocation)?;
         if record.is_some_and(|record| record.pause_wanted) {
             self.suspend(invocation, attempt);
@@ -148,19 +226,24 @@ impl Release {
     }
 
     /// Gives an admitted attempt to the hands, with its rows of this moment.
-    fn start(&mut self, kv: &dyn Kv, invocation: InvocationId, attempt: u32) -> Result<(), Fault> {
+    fn start(
+        &mut self,
+        kv: &dyn Kv,
+        invocation: InvocationId,
+        attempt: u32,
+        place: Place,
+    ) -> Result<(), Fault> {
         let max = self.eager_state_bytes_max;
         let start = replay::start(kv, self.here, invocation, max)?;
         let current = start.filter(|start| start.attempt == attempt);
         let Some(start) = current.filter(|_| !self.live.is_live(invocation, attempt)) else {
             // Ended, cut off or replaced since it was asked for.
-            self.hands.forgo(invocation, attempt);
             return Ok(());
         };
         let entries = u32::try_from(start.entries.len()).expect("entries are counted by a u32");
         let news = self.live.begin(invocation, attempt, entries);
         let partition = self.shared.handle();
-        self.hands.start(Admitted { start, news, partition });
+        self.hands.start(Admitted { start, news, partition, place });
         Ok(())
     }
 
@@ -228,7 +311,10 @@ pub(super) fn split(work: Work) -> (Option<Command>, Origin) {
             };
             (Some(command), origin)
         }
-        Work::Place { invocation, attempt } => (None, Origin::Place { invocation, attempt }),
+        Work::Place { invocation, attempt, place } => {
+            (None, Origin::Place { invocation, attempt, place })
+        }
+        Work::AskAgain { invocation, attempt } => (None, Origin::AskAgain { invocation, attempt }),
         Work::Leave { invocation, waiter } => (None, Origin::Leave { invocation, waiter }),
     }
 }

@@ -17,7 +17,7 @@ use holdfast_machine::{
     model::Pin,
     time::Timestamp,
 };
-use model::{Counts, InvocationDetail, Invocations, ObjectState, Status};
+use model::{Counts, InvocationDetail, Invocations, Limits, ObjectState, Status};
 use read::View;
 use std::sync::Arc;
 
@@ -35,6 +35,24 @@ pub struct Query {
 pub trait Live: Send + Sync + 'static {
     /// The attempt of `invocation` that is under way in this process.
     fn attempt(&self, invocation: InvocationId) -> Option<Attempt>;
+
+    /// What `invocation` waits for, where it waits for a place among the running attempts.
+    fn waits(&self, invocation: InvocationId) -> Option<Waits>;
+
+    /// How many wait for the same as `invocation` and came before it.
+    fn ahead(&self, invocation: InvocationId) -> Option<usize>;
+
+    /// How many attempts run and wait, in all and under each limit.
+    fn limits(&self) -> Limits;
+}
+
+/// What an attempt waits for that may not begin yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waits {
+    /// The full limit; `None`: all attempts together are too many.
+    pub limit: Option<String>,
+    pub running: usize,
+    pub concurrency: usize,
 }
 
 /// An attempt under way.
@@ -119,6 +137,11 @@ impl Query {
     /// As `list`.
     pub async fn counts(&self) -> Result<Counts, Error> {
         self.read(|view| view.counts()).await
+    }
+
+    /// The limits, and how many run and wait under each.
+    pub fn limits(&self) -> Limits {
+        self.live.limits()
     }
 
     /// The state of one object or workflow key; without entries where there is none.

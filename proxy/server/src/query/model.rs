@@ -2,6 +2,7 @@
 //! listener, which the CLI reads back with the same types. Points in time are RFC 3339 in UTC with
 //! milliseconds; fields that have no value are absent. Never holds whole payloads, only previews.
 
+use holdfast_machine::{id::InvocationId, time::Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -273,6 +274,62 @@ pub struct Counts {
     pub by_service: BTreeMap<String, u64>,
     /// Pinned to each deployment and not completed.
     pub by_deployment: BTreeMap<String, u64>,
+}
+
+/// Answer of `GET /holdfast/limits`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Of all attempts together: `invoker.concurrent_attempts_max`. Who waits here waits for no
+    /// limit.
+    pub attempts: Places,
+    /// In the order of their names.
+    pub limits: Vec<Limit>,
+}
+
+/// How many invocations of some kind may run at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// `service`, `service/handler`, `service/prefix*` or `service/prefix*/handler`.
+    pub limit: String,
+    pub service: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_prefix: Option<String>,
+    /// `config` or `metadata`.
+    pub from: String,
+    #[serde(flatten)]
+    pub places: Places,
+}
+
+/// Places among running attempts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Places {
+    pub concurrency: u64,
+    pub running: u64,
+    pub waiting: u64,
+    /// Who waits longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest_waiter: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_since: Option<String>,
+}
+
+impl Places {
+    /// `oldest` is who waits longest, and since when.
+    pub fn new(
+        concurrency: usize,
+        (running, waiting): (usize, usize),
+        oldest: Option<(InvocationId, Timestamp)>,
+    ) -> Places {
+        Places {
+            concurrency: concurrency as u64,
+            running: running as u64,
+            waiting: waiting as u64,
+            oldest_waiter: oldest.map(|(id, _)| id.to_string()),
+            waiting_since: oldest.map(|(_, since)| super::text::rfc3339(since)),
+        }
+    }
 }
 
 /// Answer of `GET /holdfast/state/{service}/{key}`.

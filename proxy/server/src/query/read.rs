@@ -2,9 +2,9 @@
 
 use super::{
     Filter, Live, Pinned, journal,
-    model::{Counts, InvocationDetail, Invocations, ObjectState, StateEntry, Status},
+    model::{Counts, Invocation, InvocationDetail, Invocations, ObjectState, StateEntry, Status},
     text::preview,
-    view,
+    view::{self, HeldUp},
 };
 use bytes::Bytes;
 use holdfast_machine::{
@@ -71,7 +71,7 @@ impl View<'_> {
             }
         })?;
         let rows = newest.into_iter().rev();
-        let shown = rows.map(|((_, Reverse(id)), record)| self.show(id, &record));
+        let shown = rows.map(|((_, Reverse(id)), record)| self.show(id, &record, false));
         Ok(Invocations { invocations: shown.collect::<Result<_, _>>()?, more })
     }
 
@@ -90,13 +90,21 @@ impl View<'_> {
             && filter.statuses.contains(&self.status(id, record))
     }
 
-    fn show(&self, id: InvocationId, record: &Record) -> Result<super::model::Invocation, Fault> {
+    /// `count`: also how many wait before it, which takes longer.
+    fn show(&self, id: InvocationId, record: &Record, count: bool) -> Result<Invocation, Fault> {
         let status = self.status(id, record);
-        let holder = match (status, &record.target.key) {
-            (Status::Pending, Some(key)) => self.holder(&record.target.service, key)?,
-            _ => None,
-        };
-        Ok(view::invocation(id, record, status, holder))
+        let mut held_up = HeldUp::default();
+        match (status, &record.target.key) {
+            (Status::Pending, Some(key)) => {
+                held_up.holder = self.holder(&record.target.service, key)?;
+            }
+            (Status::Ready, _) => {
+                held_up.place = self.live.waits(id);
+                held_up.ahead = count.then(|| self.live.ahead(id)).flatten();
+            }
+            _ => {}
+        }
+        Ok(view::invocation(id, record, status, held_up))
     }
 
     /// Who holds an object key.
@@ -121,7 +129,7 @@ impl View<'_> {
             Ok(!more)
         })?;
         let awaiting = view::awaiting(&record.status, &entries);
-        let mut shown = self.show(id, &record)?;
+        let mut shown = self.show(id, &record, true)?;
         if let Some(words) = view::awaiting_words(&awaiting) {
             shown.waits_for = Some(words);
         }

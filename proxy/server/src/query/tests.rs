@@ -1,6 +1,6 @@
 //! Views over what the real machine wrote, as text.
 
-use super::{Attempt, Filter, Live, Query, model::*};
+use super::{Attempt, Filter, Live, Query, Waits, model::*};
 use crate::store::{Batch, Durability, Sequence, Store, memory::Memory};
 use bytes::Bytes;
 use expect_test::{Expect, expect};
@@ -37,6 +37,19 @@ impl Live for These {
     fn attempt(&self, invocation: InvocationId) -> Option<Attempt> {
         let running = self.0.contains(&invocation);
         running.then_some(Attempt { number: 1, started_at: START, deployment: None })
+    }
+
+    fn waits(&self, _: InvocationId) -> Option<Waits> {
+        let limit = Some("Svc/run".into());
+        (!self.0.is_empty()).then_some(Waits { limit, running: 5, concurrency: 5 })
+    }
+
+    fn ahead(&self, _: InvocationId) -> Option<usize> {
+        Some(12)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { attempts: Places::new(5, (self.0.len(), 0), None), limits: vec![] }
     }
 }
 
@@ -257,16 +270,16 @@ async fn every_status_says_what_it_waits_for() {
     check(
         everything(100),
         expect![[r#"
-        Svc/paused paused | a person to resume it, after: no
-        Svc/done completed | -
-        Svc/waiting suspended | completion 2, an awakeable (signal 17)
-        Svc/failing backing-off | attempt 2 at 2027-01-15T08:00:07.503Z, after: no route to bank
-        Obj/k/queued pending | the lock of Obj/k, held by inv_10T5Thwsbi8d07xY61dUgVO9rheFrZ8XM4
-        Obj/k/holds ready | a place among the running attempts
-        Svc/later scheduled | its start time, 2027-01-15T09:00:00.000Z
-        Svc/ready ready | a place among the running attempts
-        Svc/running running | -
-    "#]],
+            Svc/paused paused | a person to resume it, after: no
+            Svc/done completed | -
+            Svc/waiting suspended | completion 2, an awakeable (signal 17)
+            Svc/failing backing-off | attempt 2 at 2027-01-15T08:00:07.503Z, after: no route to bank
+            Obj/k/queued pending | the lock of Obj/k, held by inv_10T5Thwsbi8d07xY61dUgVO9rheFrZ8XM4
+            Obj/k/holds ready | a place: limit Svc/run (5 of 5 running)
+            Svc/later scheduled | its start time, 2027-01-15T09:00:00.000Z
+            Svc/ready ready | a place: limit Svc/run (5 of 5 running)
+            Svc/running running | -
+        "#]],
     )
     .await;
 }

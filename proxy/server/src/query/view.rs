@@ -1,7 +1,7 @@
 //! From rows to what people see: statuses, reasons, failures. Pure.
 
 use super::{
-    journal,
+    Waits, journal,
     model::{
         Awaited, Caller, Event, Failure, HandlerType, Invocation, Mismatch, Outcome,
         RelatedCommand, Status,
@@ -20,6 +20,17 @@ use holdfast_machine::{
 use holdfast_wire::{manifest, message::CANCEL_SIGNAL_INDEX};
 use std::time::Duration;
 
+/// What is not in the row of an invocation that keeps it from running.
+#[derive(Debug, Default)]
+pub(super) struct HeldUp {
+    /// Who holds its key.
+    pub holder: Option<InvocationId>,
+    /// What it waits for to get a place.
+    pub place: Option<Waits>,
+    /// How many wait for the same place and came before; where that was counted.
+    pub ahead: Option<usize>,
+}
+
 pub(super) fn status(status: &machine::Status, live: bool) -> Status {
     match status {
         machine::Status::Scheduled { .. } => Status::Scheduled,
@@ -37,7 +48,7 @@ pub(super) fn invocation(
     id: InvocationId,
     record: &Record,
     status: Status,
-    holder: Option<InvocationId>,
+    held_up: HeldUp,
 ) -> Invocation {
     let times = &record.times;
     let next_retry_at = match record.status {
@@ -52,7 +63,7 @@ pub(super) fn invocation(
         handler: record.target.handler.clone(),
         handler_type: handler_type(record.target.ty),
         status,
-        waits_for: waits_for(record, status, holder),
+        waits_for: waits_for(record, status, held_up),
         created_at: rfc3339(times.created),
         modified_at: rfc3339(times.modified),
         start_at: times.start_at.map(rfc3339),
@@ -157,7 +168,7 @@ pub(super) fn mismatch(mismatch: describe::Mismatch) -> Mismatch {
     }
 }
 
-fn waits_for(record: &Record, status: Status, holder: Option<InvocationId>) -> Option<String> {
+fn waits_for(record: &Record, status: Status, held_up: HeldUp) -> Option<String> {
     let after = match &record.retries.last_failure {
         Some(failure) => format!(", after: {}", failure.message),
         None => String::new(),
@@ -166,10 +177,8 @@ fn waits_for(record: &Record, status: Status, holder: Option<InvocationId>) -> O
         (machine::Status::Scheduled { start_at }, _) => {
             Some(format!("its start time, {}", rfc3339(*start_at)))
         }
-        (machine::Status::Inboxed { .. }, _) => Some(lock_of(&record.target, holder)),
-        (machine::Status::Running, Status::Ready) => {
-            Some("a place among the running attempts".into())
-        }
+        (machine::Status::Inboxed { .. }, _) => Some(lock_of(&record.target, held_up.holder)),
+        (machine::Status::Running, Status::Ready) => Some(place(held_up)),
         (machine::Status::BackingOff { until }, _) => {
             let next = record.attempt.saturating_add(1);
             Some(format!("attempt {next} at {}{after}", rfc3339(*until)))
@@ -177,6 +186,21 @@ fn waits_for(record: &Record, status: Status, holder: Option<InvocationId>) -> O
         (machine::Status::Suspended { awaiting }, _) => awaiting_words(&leaves(awaiting, &[])),
         (machine::Status::Paused, _) => Some(format!("a person to resume it{after}")),
         (machine::Status::Running | machine::Status::Completed { .. }, _) => None,
+    }
+}
+
+fn place(held_up: HeldUp) -> String {
+    let Some(Waits { limit, running, concurrency }) = held_up.place else {
+        return "a place among the running attempts".into();
+    };
+    let before = held_up.ahead.map_or(String::new(), |ahead| format!(", {ahead} before it"));
+    match limit {
+        Some(limit) => {
+            format!("a place: limit {limit} ({running} of {concurrency} running{before})")
+        }
+        None => format!(
+            "a place among the running attempts ({running} of {concurrency} running{before})"
+        ),
     }
 }
 

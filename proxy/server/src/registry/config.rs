@@ -1,6 +1,7 @@
 //! Settings of the registry: what handlers get that do not say it themselves, and how services
 //! are asked what they offer.
 
+use super::limit;
 use holdfast_machine::retry::{OnMaxAttempts, RetryPolicy};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -22,6 +23,9 @@ pub struct Config {
     pub doors: Vec<String>,
     /// Sent to services as `x-restate-cluster-name`.
     pub cluster_name: String,
+    /// What operators limit; in a configuration file it is the list `limits` at its top.
+    #[serde(skip)]
+    pub limits: Vec<limit::Setting>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,6 +92,7 @@ impl Default for Config {
             watch_interval_ms: 2_000,
             doors: ["mcp", "a2a", "holdfast", "restate", ".well-known"].map(String::from).into(),
             cluster_name: "holdfast".into(),
+            limits: Vec::new(),
         }
     }
 }

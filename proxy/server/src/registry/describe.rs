@@ -3,6 +3,7 @@
 
 use super::{
     config::Config,
+    limit,
     options::{Declared, DeclaredRetry},
     schema::{Deployment, Handler, Schema, Service},
     tables::{Overrides, Record, Tables},
@@ -22,11 +23,16 @@ pub fn schema(tables: &Tables, config: &Config) -> Schema {
         deployments.map(|(id, record)| (*id, Arc::new(deployment(*id, record, config)))).collect();
     let latest = tables.services.iter().filter_map(|(name, listing)| {
         let record = tables.deployments.get(&listing.deployment)?;
-        let offered = record.manifest.services.iter().find(|service| service.name == *name)?;
-        let revision = (listing.deployment, listing.revision);
-        Some((name.clone(), Arc::new(service(offered, revision, &listing.overrides, config))))
+        let mut offered = record.manifest.services.iter();
+        Some((listing, offered.find(|service| service.name == *name)?))
     });
-    Schema { services: latest.collect(), deployments }
+    let limits = limit::in_force(&config.limits, latest.clone().map(|(_, offered)| offered));
+    let services = latest.map(|(listing, offered)| {
+        let revision = (listing.deployment, listing.revision);
+        let service = service(offered, revision, &listing.overrides, config);
+        (offered.name.clone(), Arc::new(service))
+    });
+    Schema { services: services.collect(), deployments, limits }
 }
 
 fn deployment(id: DeploymentId, record: &Record, config: &Config) -> Deployment {

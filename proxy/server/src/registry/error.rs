@@ -86,6 +86,9 @@ pub enum Error {
     )]
     InUse { id: DeploymentId, reason: String },
 
+    #[error("the metadata `{field}` of `{of}` is not a limit: {reason}")]
+    Limit { of: String, field: String, reason: String },
+
     #[error("`{field}` cannot be set: {reason}")]
     Setting { field: &'static str, reason: String },
 
@@ -148,6 +151,7 @@ impl Error {
             Error::HiddenByDoor { .. } => "HF0060",
             Error::Store(_) => "HF0061",
             Error::AddressTaken { .. } => "HF0062",
+            Error::Limit { .. } => "HF0195",
         }
     }
 
@@ -163,7 +167,7 @@ impl Error {
             Error::ReservedName { .. } | Error::HiddenByDoor { .. } => "META0005",
             Error::TypeChanged { .. } => "META0006",
             Error::ProtocolRange { .. } => "META0012",
-            Error::ContentType { .. } | Error::Manifest { .. } => "META0013",
+            Error::ContentType { .. } | Error::Manifest { .. } | Error::Limit { .. } => "META0013",
             Error::SpeaksHttp1 { .. } => "META0014",
             Error::NotSimilar { .. } => "META0016",
             _ => return None,
@@ -185,6 +189,7 @@ impl Error {
             | Error::ReservedName { .. }
             | Error::HiddenByDoor { .. }
             | Error::NotSimilar { .. }
+            | Error::Limit { .. }
             | Error::Setting { .. }
             | Error::Header { .. }
             | Error::Unsupported(_) => Fault::Request,

@@ -5,6 +5,7 @@ pub mod config;
 mod describe;
 pub mod discovery;
 mod error;
+pub mod limit;
 mod options;
 mod rows;
 mod schema;
@@ -17,6 +18,7 @@ pub mod watch;
 pub use config::Config;
 pub use discovery::Discovery;
 pub use error::{Error, Fault};
+pub use limit::{Limit, Subject};
 pub use options::{Declared, DeclaredRetry, Options};
 pub use schema::{Deployment, Handler, Limits, Schema, Service};
 pub use tables::{Overrides, type_name};
@@ -27,7 +29,7 @@ use discovery::{Address, Discovered};
 use holdfast_machine::{id::DeploymentId, time::Timestamp};
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, RwLock},
+    sync::{Arc, Mutex, MutexGuard, RwLock},
 };
 use store::Ledger;
 use tables::{Record, Tables};
@@ -45,7 +47,11 @@ struct Shared {
     current: RwLock<Arc<Schema>>,
     /// Held over one commit, never over an `.await`.
     ledger: Mutex<Ledger>,
+    /// Told after each change, in the order of the changes.
+    told: Mutex<Vec<Told>>,
 }
+
+type Told = Box<dyn Fn(&Schema) + Send + Sync>;
 
 /// The wish to register a deployment.
 #[derive(Debug, Clone)]
@@ -119,7 +125,8 @@ impl Registry {
         let ledger = Ledger::open(store)?;
         let current = RwLock::new(Arc::new(describe::schema(ledger.tables(), &config)));
         let ledger = Mutex::new(ledger);
-        let shared = Arc::new(Shared { config, discovery, clock, current, ledger });
+        let told = Mutex::default();
+        let shared = Arc::new(Shared { config, discovery, clock, current, ledger, told });
         Ok(Registry { shared })
     }
 
@@ -131,6 +138,15 @@ impl Registry {
     /// What is registered now.
     pub fn schema(&self) -> Arc<Schema> {
         self.shared.current.read().expect("no writer panics while it holds the lock").clone()
+    }
+
+    /// Tells what is registered: now, and after each change before whoever made it has the answer.
+    /// `tell` must not block.
+    pub fn when_changed(&self, tell: impl Fn(&Schema) + Send + Sync + 'static) {
+        // No change comes between the two.
+        let _unchanged = self.shared.ledger.lock();
+        tell(&self.schema());
+        self.shared.told().push(Box::new(tell));
     }
 
     /// Registers a deployment.
@@ -267,10 +283,14 @@ impl Shared {
         let schema = Arc::new(describe::schema(&tables, &self.config));
         if !dry_run {
             ledger.replace(tables)?;
-            let mut current = self.current.write().expect("readers do not panic");
-            *current = schema.clone();
+            *self.current.write().expect("readers do not panic") = schema.clone();
+            self.told().iter().for_each(|tell| tell(&schema));
         }
         Ok((schema, told))
+    }
+
+    fn told(&self) -> MutexGuard<'_, Vec<Told>> {
+        self.told.lock().expect("who is told does not panic")
     }
 }
 

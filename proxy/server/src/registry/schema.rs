@@ -1,6 +1,7 @@
 //! What is registered, as the doors and the hands read it: values that never change once built.
 //! Never refers to the store or to the network.
 
+use super::limit::Limit;
 use super::options::{Declared, Options};
 use crate::http::client::Protocol;
 use holdfast_machine::{
@@ -23,6 +24,8 @@ pub struct Schema {
     /// Latest revision of each service, by name.
     pub services: BTreeMap<String, Arc<Service>>,
     pub deployments: HashMap<DeploymentId, Arc<Deployment>>,
+    /// Those in force, one for each subject, in order.
+    pub limits: Vec<Limit>,
 }
 
 /// One revision of a service.

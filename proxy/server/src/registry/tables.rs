@@ -2,6 +2,7 @@
 //! does to services and revisions. Pure; never stores, asks or logs.
 
 use super::error::Error;
+use super::limit;
 use crate::http::client::Protocol;
 use holdfast_machine::{id::DeploymentId, time::Timestamp};
 use holdfast_wire::manifest::{Manifest, ServiceType};
@@ -75,7 +76,7 @@ impl Tables {
     /// that an earlier manifest of the same deployment offered, and this one does not, are gone.
     ///
     /// # Errors
-    /// `TypeChanged` unless `breaking`; the names that are ours.
+    /// `TypeChanged` unless `breaking`; the names that are ours; `Limit`.
     pub fn register(
         &mut self,
         id: DeploymentId,
@@ -85,6 +86,7 @@ impl Tables {
     ) -> Result<(), Error> {
         for service in &record.manifest.services {
             check_name(&service.name, doors)?;
+            limit::declared(service)?;
             if !breaking {
                 self.check_type(&service.name, service.ty)?;
             }

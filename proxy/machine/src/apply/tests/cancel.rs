@@ -112,6 +112,54 @@ fn cancel_wakes_and_resumes() {
 }
 
 #[test]
+fn what_waits_for_its_turn_ends_at_once_unless_it_left_a_trace() {
+    check(
+        "
+        0 invoke a Counter/k/add
+        0 invoke b Counter/k/add
+        1 cancel a
+        2 a#1 unstarted
+        3 b#1 run 1; fail oops
+        1000 due
+        1001 cancel b
+        1002 b#2 unstarted
+        1003 dump
+        ",
+        expect![[r#"
+            0 invoke a Counter/k/add
+              reply accepted a, new
+              invoke a#1
+            0 invoke b Counter/k/add
+              reply accepted b, new
+            1 cancel a
+              notify a#1 1:Signal s1=void
+              reply appended
+            2 a#1 unstarted
+              ended a [409] canceled
+              invoke b#1
+            3 b#1 run 1; fail oops
+              wake at 16
+            1000 due
+              invoke b#2
+            1001 cancel b
+              notify b#2 2:Signal s1=void
+              reply appended
+            1002 b#2 unstarted
+              invoke b#3
+            1003 dump
+              | event b 0 AttemptFailed x1 oops
+              | invocation b running, attempt 3, journal 2/3, pin 1, failures 1/1, root b
+              | journal b 0:Input
+              | journal b 1:Run
+              | journal b 2:Signal s1=void
+              | lock Counter/k b 1..1
+              | notified b s1 @2
+              | running b
+        "#]],
+    );
+}
+
+#[test]
 fn a_handler_cancels_its_callee() {
     check(
         "

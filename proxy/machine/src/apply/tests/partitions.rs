@@ -248,3 +248,32 @@ fn recovery_derives_what_was_lost() {
         "#]],
     );
 }
+
+#[test]
+fn what_wanted_to_run_first_is_recovered_first() {
+    check(
+        "
+        0 invoke c Greeter/greet
+        1 invoke b Greeter/greet
+        2 invoke a Greeter/greet
+        3 c#1 run 1
+        4 recover
+        ",
+        expect![[r#"
+            0 invoke c Greeter/greet
+              reply accepted c, new
+              invoke c#1
+            1 invoke b Greeter/greet
+              reply accepted b, new
+              invoke b#1
+            2 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            3 c#1 run 1
+            4 recover
+              invoke c#1
+              invoke b#1
+              invoke a#1
+        "#]],
+    );
+}

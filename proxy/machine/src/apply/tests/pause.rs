@@ -49,6 +49,45 @@ fn pause_what_runs_is_a_wish() {
 }
 
 #[test]
+fn what_waits_for_its_turn_is_paused_at_once() {
+    check(
+        "
+        0 invoke a Greeter/greet
+        1 pause a
+        2 a#1 unstarted
+        2 dump
+        3 resume a
+        4 pause a
+        5 resume a
+        6 a#2 unstarted
+        ",
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 pause a
+              suspend a#1
+              reply appended
+            2 a#1 unstarted
+            2 dump
+              | event a 0 Paused x1
+              | invocation a paused, attempt 1, journal 1/1, root a
+              | journal a 0:Input
+            3 resume a
+              invoke a#2
+              reply done
+            4 pause a
+              suspend a#2
+              reply appended
+            5 resume a
+              reply done
+            6 a#2 unstarted
+              invoke a#3
+        "#]],
+    );
+}
+
+#[test]
 fn a_wish_to_pause_is_granted_by_failure_and_not_by_completion() {
     check(
         "

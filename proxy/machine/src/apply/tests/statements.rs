@@ -20,6 +20,7 @@ pub fn add(statement: &str, said: &mut AttemptSaid, names: &mut Names) {
     let words = Words::new(rest);
     match word {
         "end" => said.end = Some(AttemptEnd::Completed),
+        "unstarted" => said.end = Some(AttemptEnd::Unstarted),
         "suspend" => said.end = Some(AttemptEnd::Suspended(tree_of(rest))),
         "fail" => said.end = Some(AttemptEnd::Failed(Box::new(failed(words)))),
         "ran" | "ran!" => said.said.push(run_completion(word, words)),

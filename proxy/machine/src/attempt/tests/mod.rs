@@ -305,6 +305,7 @@ fn show_end(end: &AttemptEnd) -> String {
     let failed = match end {
         AttemptEnd::Completed => return "completed".to_owned(),
         AttemptEnd::Suspended(awaiting) => return format!("suspended {}", show_awaiting(awaiting)),
+        AttemptEnd::Unstarted => return "unstarted".to_owned(),
         AttemptEnd::Failed(failed) => failed,
     };
     let AttemptFailure { code, message, stacktrace, doc_code, related } = &failed.failure;

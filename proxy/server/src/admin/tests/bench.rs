@@ -7,9 +7,10 @@ use crate::http::{
     empty, full, read_body,
     testing::{Manner, Server, until},
 };
-use crate::partition::{self, Admitted, Hands, Router};
+use crate::partition::{self, Admission, Admitted, Hands, Router};
 use crate::query::{
-    Attempt, Live, Query,
+    Attempt, Live, Query, Waits,
+    model::{Limit, Limits, Places},
     sql::{self, Sql},
 };
 use crate::registry::{self, Discovery, Registry};
@@ -17,6 +18,7 @@ use crate::store::{Store, memory::Memory};
 use crate::telemetry;
 use holdfast_machine::{
     id::{InvocationId, Partitions},
+    model::Target,
     time::Timestamp,
 };
 use hyper::{Request, Response};
@@ -40,18 +42,41 @@ pub struct Bench {
 struct Busy;
 
 impl Hands for Busy {
-    fn admit(&self, _: InvocationId, _: u32) -> bool {
-        false
+    fn admit(&self, _: InvocationId, _: u32, _: Option<&Target>) -> Admission {
+        Admission::Waits
     }
 
     fn start(&self, _: Admitted) {}
 
-    fn forgo(&self, _: InvocationId, _: u32) {}
+    fn withdraw(&self, _: InvocationId, _: u32) -> bool {
+        true
+    }
 }
 
 impl Live for Busy {
     fn attempt(&self, _: InvocationId) -> Option<Attempt> {
         None
+    }
+
+    fn waits(&self, _: InvocationId) -> Option<Waits> {
+        Some(Waits { limit: Some("Svc/run".into()), running: 2, concurrency: 2 })
+    }
+
+    fn ahead(&self, _: InvocationId) -> Option<usize> {
+        Some(3)
+    }
+
+    fn limits(&self) -> Limits {
+        let oldest = (InvocationId::random("Svc", None, 1, 2), Timestamp(1_800_000_000_000));
+        let limit = Limit {
+            limit: "Svc/run".into(),
+            service: "Svc".into(),
+            handler: Some("run".into()),
+            key_prefix: None,
+            from: "metadata".into(),
+            places: Places::new(2, (2, 4), Some(oldest)),
+        };
+        Limits { attempts: Places::new(1_000, (2, 0), None), limits: vec![limit] }
     }
 }
 

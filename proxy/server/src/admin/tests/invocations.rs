@@ -172,6 +172,9 @@ async fn lists_and_counts_are_served() {
     }
     let (_, counts) = bench.json("GET", "/holdfast/counts", "").await;
     assert_eq!((&counts["total"], &counts["by_service"]["Svc"]), (&2.into(), &1.into()));
+    let path = format!("/holdfast/invocations/{ready}");
+    let (_, shown) = bench.json("GET", &path, "").await;
+    assert_eq!(shown["waits_for"], "a place: limit Svc/run (2 of 2 running, 3 before it)");
     let unknown = format!("/holdfast/invocations/{}", id(9));
     assert_eq!(bench.json("GET", &unknown, "").await.0, 404);
 }
@@ -198,4 +201,34 @@ async fn state_is_replaced_where_there_is_some() {
     assert_eq!(post("Obj", r#"{"object_key":"k","new_state":{}}"#).await, 202);
     let (_, state) = bench.json("GET", "/holdfast/state/Obj/k", "").await;
     assert_eq!(state["entries"].as_array().unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn limits_are_shown_with_who_waits() {
+    let bench = Bench::start().await;
+    let (status, limits) = bench.json("GET", "/holdfast/limits", "").await;
+    assert_eq!(status, 200);
+    expect![[r#"
+        {
+          "attempts": {
+            "concurrency": 1000,
+            "running": 2,
+            "waiting": 0
+          },
+          "limits": [
+            {
+              "limit": "Svc/run",
+              "service": "Svc",
+              "handler": "run",
+              "from": "metadata",
+              "concurrency": 2,
+              "running": 2,
+              "waiting": 4,
+              "oldest_waiter": "inv_16W1ifuPS0qO03LZ30BX8sU4IDCE59SdHy",
+              "waiting_since": "2027-01-15T08:00:00.000Z"
+            }
+          ]
+        }
+    "#]]
+    .assert_eq(&format!("{limits:#}\n"));
 }

@@ -92,7 +92,7 @@ fn what_is_wrong_is_named_with_its_place() {
         &[("HOLDFAST__INGRES__BIND", "1")],
         &[],
         expect![
-            "HF0003: HOLDFAST__INGRES__BIND: unknown field `ingres`, expected one of `services`, `shutdown_ms`, `identity_key_file`, `listen`, `protocol`, `ingress`, `admin`, `invoker`, `client`, `registry`, `partition`, `query`, `store`, `telemetry`; `holdfast config` prints every setting there is"
+            "HF0003: HOLDFAST__INGRES__BIND: unknown field `ingres`, expected one of `services`, `shutdown_ms`, `identity_key_file`, `limits`, `listen`, `protocol`, `ingress`, `admin`, `invoker`, `client`, `registry`, `partition`, `query`, `store`, `telemetry`; `holdfast config` prints every setting there is"
         ],
     );
     check(
@@ -122,8 +122,86 @@ fn what_is_wrong_is_named_with_its_place() {
 }
 
 #[test]
+fn limits_are_a_list_and_each_must_make_sense() {
+    let good = "[[limits]]\nservice = 'S'\nhandler = 'h'\nkey_prefix = 'eu-'\nconcurrency = 0\n";
+    check(
+        good,
+        &[],
+        &[],
+        expect!["partitions 1 directory holdfast-data services [] shutdown_ms 10000"],
+    );
+    check(
+        "",
+        &[("HOLDFAST__LIMITS", "[{service = 'S', concurrency = 1}]")],
+        &[],
+        expect!["partitions 1 directory holdfast-data services [] shutdown_ms 10000"],
+    );
+    check(
+        "\n\n[[limits]]\nservice = 'S'\nconcurrency = -1\n",
+        &[],
+        &[],
+        expect![
+            "HF0002: FILE:5: invalid value: integer `-1`, expected u32; `holdfast config` prints every setting there is"
+        ],
+    );
+    check(
+        "\n\n[[limits]]\nservice = 'S'\n",
+        &[],
+        &[],
+        expect![
+            "HF0002: FILE:3: missing field `concurrency`; `holdfast config` prints every setting there is"
+        ],
+    );
+    check(
+        "\n\n[[limits]]\nservice = ''\nconcurrency = 1\n",
+        &[],
+        &[],
+        expect![
+            "HF0002: FILE:3: `service` is empty; name the service that is to be limited; `holdfast config` prints every setting there is"
+        ],
+    );
+    check(
+        "[[limits]]\nservice = 'S'\nkey_prefix = ''\nconcurrency = 1\n",
+        &[],
+        &[],
+        expect![
+            "HF0002: FILE:1: `key_prefix` is empty; leave it out to limit all keys together; `holdfast config` prints every setting there is"
+        ],
+    );
+    check(
+        "[[limits]]\nservice = 'S'\nkey = 'a'\nconcurrency = 1\n",
+        &[],
+        &[],
+        expect![
+            "HF0002: FILE:3: unknown field `key`, expected one of `service`, `handler`, `key_prefix`, `concurrency`; `holdfast config` prints every setting there is"
+        ],
+    );
+    check(
+        &good.repeat(2),
+        &[],
+        &[],
+        expect![
+            "HF0003: limits: `S/eu-*/h` is limited twice; leave one of the two out; `holdfast config` prints every setting there is"
+        ],
+    );
+    let limit = "[[limits]]\nservice = 'S'\nconcurrency = 1\n";
+    check(
+        &limit.repeat(1_001),
+        &[],
+        &[],
+        expect![
+            "HF0003: limits: there are 1001; at most 1000 are taken; `holdfast config` prints every setting there is"
+        ],
+    );
+}
+
+#[test]
 fn the_printed_configuration_is_a_configuration() {
-    let printed = Config::default().to_toml();
-    let read: Config = toml::from_str(&printed).unwrap();
-    assert_eq!(read.to_toml(), printed);
+    let limits = "[[limits]]\nservice = 'S'\nhandler = 'h'\nconcurrency = 3\n";
+    for file in ["", limits] {
+        let printed = toml::from_str::<Config>(file).unwrap().to_toml();
+        let read: Config = toml::from_str(&printed).unwrap();
+        assert_eq!(read.to_toml(), printed);
+        assert_eq!(read.limits.len(), usize::from(!file.is_empty()));
+    }
 }

@@ -4,7 +4,7 @@
 use crate::clock::{Clock, Manual};
 use crate::http::{Body, body, client::Client, empty, full, listen};
 use crate::ingress::{Config, Ingress, Metrics, testing};
-use crate::partition::{self, Admitted, Hands, Running};
+use crate::partition::{self, Admission, Admitted, Hands, Place, Places, Running};
 use crate::registry::{self, Discovery, Registration, Registry};
 use crate::store::memory::Memory;
 use crate::telemetry;
@@ -12,7 +12,7 @@ use bytes::Bytes;
 use holdfast_machine::{
     command::{AttemptEnd, AttemptSaid, Said},
     id::{DeploymentId, InvocationId, Partitions},
-    model::Pin,
+    model::{Pin, Target},
     time::Timestamp,
 };
 use holdfast_wire::{
@@ -55,8 +55,8 @@ pub(super) struct Bench {
 struct ToTest(mpsc::UnboundedSender<Admitted>);
 
 impl Hands for ToTest {
-    fn admit(&self, _: InvocationId, _: u32) -> bool {
-        true
+    fn admit(&self, _: InvocationId, _: u32, _: Option<&Target>) -> Admission {
+        Admission::Admitted(Place::new(Arc::new(NoEnd), 0))
     }
 
     fn start(&self, attempt: Admitted) {
@@ -64,7 +64,16 @@ impl Hands for ToTest {
         let _ = self.0.send(attempt);
     }
 
-    fn forgo(&self, _: InvocationId, _: u32) {}
+    fn withdraw(&self, _: InvocationId, _: u32) -> bool {
+        false
+    }
+}
+
+/// There is always another place.
+struct NoEnd;
+
+impl Places for NoEnd {
+    fn give_back(&self, _: u64) {}
 }
 
 impl Bench {

@@ -47,14 +47,28 @@ impl Partition for Ear {
     }
 }
 
+/// Those who wait are in the test.
+struct InTest(mpsc::UnboundedSender<(Ticket, Place)>);
+
+impl Waiters for InTest {
+    fn start(&self, waits: Ticket, place: Place) -> Result<(), Place> {
+        self.0.send((waits, place)).map_err(|refused| refused.0.1)
+    }
+
+    fn ask_again(&self, _: Ticket) {
+        panic!("limits do not change while somebody waits");
+    }
+}
+
 /// An invoker, and what its attempts said.
 struct Bench {
     invoker: Invoker,
     registry: Registry,
+    telemetry: telemetry::Metrics,
     said: mpsc::UnboundedReceiver<AttemptSaid>,
     say: mpsc::UnboundedSender<AttemptSaid>,
     room: watch::Sender<bool>,
-    places: mpsc::UnboundedReceiver<(InvocationId, u32)>,
+    places: mpsc::UnboundedReceiver<(Ticket, Place)>,
 }
 
 impl Bench {
@@ -75,6 +89,7 @@ impl Bench {
             eager_state_bytes_max: 1 << 20,
             version_cap: version,
         };
+        let telemetry = telemetry::Metrics::new();
         let invoker = Invoker::new(
             config,
             Parts {
@@ -84,16 +99,14 @@ impl Bench {
                 clock,
                 signer: None,
                 cluster_name: "localcluster".into(),
-                metrics: Metrics::new(&telemetry::Metrics::new()),
+                metrics: Metrics::new(&telemetry),
             },
         );
         let (say, said) = mpsc::unbounded_channel();
         let (tell, places) = mpsc::unbounded_channel();
-        invoker.plug_with(move |invocation, attempt| {
-            // The test may be over.
-            let _ = tell.send((invocation, attempt));
-        });
-        Bench { invoker, registry, said, say, room: watch::channel(true).0, places }
+        invoker.plug_with(Box::new(InTest(tell)));
+        let room = watch::channel(true).0;
+        Bench { invoker, registry, telemetry, said, say, room, places }
     }
 
     /// With a service registered.
@@ -105,23 +118,44 @@ impl Bench {
 
     async fn register(&self, service: &Service, protocol: Protocol) {
         let uri = format!("http://{}/", service.server.address);
-        let wish = Registration { protocol, ..Registration::new(uri) };
+        let wish = Registration { protocol, force: true, ..Registration::new(uri) };
         self.registry.register(wish).await.unwrap();
     }
 
     /// Begins an attempt that must be admitted.
     fn begin(&self, id: u128, handler: &str) -> mpsc::Sender<News> {
         let start = start(id, handler);
-        assert!(self.invoker.admit(start.invocation, start.attempt));
-        self.begin_admitted(start)
+        let place = self.place(&start);
+        self.begin_admitted(start, place)
     }
 
-    fn begin_admitted(&self, start: Start) -> mpsc::Sender<News> {
+    fn place(&self, start: &Start) -> Place {
+        match self.invoker.admit(start.invocation, start.attempt, Some(&start.target)) {
+            Admission::Admitted(place) => place,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Asks for a place that there is not.
+    fn wait(&self, id: u128, attempt: u32, handler: &str) {
+        let Start { invocation, target, .. } = start(id, handler);
+        let admission = self.invoker.admit(invocation, attempt, Some(&target));
+        assert!(matches!(admission, Admission::Waits), "{admission:?}");
+    }
+
+    /// The place of one that waited.
+    async fn freed(&mut self, expected: u128) -> Place {
+        let ((invocation, _), place) = self.places.recv().await.unwrap();
+        assert_eq!(invocation, id(expected));
+        place
+    }
+
+    fn begin_admitted(&self, start: Start, place: Place) -> mpsc::Sender<News> {
         let (news, heard) = mpsc::channel(16);
         let ear = Ear { said: self.say.clone(), room: self.room.subscribe() };
         let shared = self.invoker.shared.clone();
         // As a partition does: from a thread that knows nothing of the runtime.
-        std::thread::spawn(move || shared.start(start, heard, ear)).join().unwrap();
+        std::thread::spawn(move || shared.start(start, heard, ear, place)).join().unwrap();
         news
     }
 
@@ -151,7 +185,7 @@ impl Bench {
     }
 
     async fn quiet(&self) {
-        until(|| self.invoker.shared.places.taken() == 0).await;
+        until(|| self.invoker.shared.places.standings().running == 0).await;
         assert_eq!(self.invoker.view().list(), []);
     }
 }
@@ -240,15 +274,16 @@ async fn failures_to_begin_are_failed_attempts() {
     assert_eq!(bench.failure().await.0, "HF0101");
     let unknown =
         Start { target: Target { service: "T".into(), ..start(1, "x").target }, ..start(1, "x") };
-    assert!(bench.invoker.admit(id(1), 1));
-    bench.begin_admitted(unknown);
+    let place = bench.place(&unknown);
+    bench.begin_admitted(unknown, place);
     let (code, message) = bench.failure().await;
     let expected = "no service `T` is registered; register a deployment that has it";
     assert_eq!((code.as_str(), message.as_str()), ("HF0100", expected));
     let gone = holdfast_machine::id::DeploymentId(1);
     let pin = holdfast_machine::model::Pin { deployment: gone, version: Version::V6 };
-    assert!(bench.invoker.admit(id(1), 1));
-    bench.begin_admitted(Start { pin: Some(pin), ..start(1, "echo") });
+    let pinned = Start { pin: Some(pin), ..start(1, "echo") };
+    let place = bench.place(&pinned);
+    bench.begin_admitted(pinned, place);
     assert_eq!(bench.failure().await.0, "HF0102");
     bench.quiet().await;
 
@@ -340,16 +375,76 @@ async fn places_are_bounded_and_handed_on() {
     let (mut bench, _service) = Bench::with(config, Version::V6, BIDI).await;
     let first = bench.begin(1, "hang");
     let _second = bench.begin(2, "hang");
-    assert!(!bench.invoker.admit(id(3), 1));
-    assert!(!bench.invoker.admit(id(4), 5));
-    assert_eq!(bench.invoker.waiting(), 2);
+    bench.wait(3, 1, "hang");
+    bench.wait(4, 1, "hang");
+    bench.wait(5, 5, "echo");
+    assert_eq!(bench.invoker.standings().waiting, 3);
+    assert!(bench.invoker.withdraw(id(4), 1));
     first.send(News::Abort).await.unwrap();
-    assert_eq!(bench.places.recv().await, Some((id(3), 1)));
-    bench.invoker.forgo(id(3), 1);
-    assert_eq!(bench.places.recv().await, Some((id(4), 5)));
-    let _fourth = bench.begin_admitted(Start { attempt: 5, ..start(4, "echo") });
+    drop(bench.freed(3).await);
+    let place = bench.freed(5).await;
+    let _fifth = bench.begin_admitted(Start { attempt: 5, ..start(5, "echo") }, place);
     assert_eq!(bench.end().await.1, AttemptEnd::Completed);
-    until(|| bench.invoker.shared.places.taken() == 1).await;
+    until(|| bench.invoker.shared.places.standings().running == 1).await;
+}
+
+#[tokio::test]
+async fn a_place_that_nobody_wants_any_more_goes_to_the_next() {
+    let config = Config { concurrent_attempts_max: 1, ..Config::default() };
+    let (mut bench, _service) = Bench::with(config, Version::V6, BIDI).await;
+    let first = bench.begin(1, "hang");
+    (2..1_000).for_each(|number| bench.wait(number, 1, "hang"));
+    // The partition of all of them has ended.
+    bench.places.close();
+    first.send(News::Abort).await.unwrap();
+    until(|| bench.invoker.shared.places.standings().running == 0).await;
+    assert_eq!(bench.invoker.standings().waiting, 0);
+    let _last = bench.begin(1_000, "echo");
+    assert_eq!(bench.end().await.1, AttemptEnd::Completed);
+}
+
+#[tokio::test]
+async fn limits_of_the_metadata_hold_at_once_and_for_what_runs() {
+    let (mut bench, service) = Bench::with(Config::default(), Version::V6, BIDI).await;
+    let first = bench.begin(1, "hang");
+    let _second = bench.begin(2, "hang");
+    until(|| bench.invoker.view().list().len() == 2).await;
+    service.limit(r#","metadata":{"holdfast.limit.concurrency":"2"}"#);
+    bench.register(&service, Protocol::Http2).await;
+    bench.wait(3, 1, "hang");
+    let told = bench.invoker.admit(id(4), 1, None);
+    assert!(matches!(told, Admission::WhichTarget), "{told:?}");
+    let waits = bench.invoker.waits(id(3)).unwrap();
+    assert_eq!((waits.limit.as_deref(), waits.running), (Some("S"), 2));
+    let metrics = bench.telemetry.encode();
+    for line in ["running{limit=\"S\"} 2", "waiting{limit=\"S\"} 1"] {
+        assert!(metrics.contains(&format!("holdfast_limit_{line}")), "{metrics}");
+    }
+    assert!(metrics.contains("holdfast_invoker_attempts_running 2"), "{metrics}");
+    first.send(News::Abort).await.unwrap();
+    drop(bench.freed(3).await);
+    until(|| bench.invoker.shared.places.standings().running == 1).await;
+    let _fifth = bench.begin(5, "echo");
+    assert_eq!(bench.end().await.1, AttemptEnd::Completed);
+}
+
+#[tokio::test]
+async fn who_waits_for_a_limit_makes_those_in_it_make_room() {
+    let config = Config { pressure_idle_ms: 10, ..Config::default() };
+    let (mut bench, service) = Bench::with(config, Version::V7, BIDI).await;
+    service.limit(r#","metadata":{"holdfast.limit.concurrency":"1"}"#);
+    bench.register(&service, Protocol::Http2).await;
+    let shutdown = CancellationToken::new();
+    let running = tokio::spawn(bench.invoker.clone().run(shutdown.clone()));
+    // A caller, and its callee under the same limit.
+    let _caller = bench.begin(1, "sleep");
+    bench.wait(2, 1, "echo");
+    assert!(matches!(bench.end().await.1, AttemptEnd::Suspended(_)));
+    let place = bench.freed(2).await;
+    let _callee = bench.begin_admitted(start(2, "echo"), place);
+    assert_eq!(bench.end().await.1, AttemptEnd::Completed);
+    shutdown.cancel();
+    running.await.unwrap();
 }
 
 #[tokio::test]
@@ -367,12 +462,11 @@ async fn those_who_wait_make_room() {
         // Version 6 has no words for the hint and for the suspension of the small service, so it
         // is only seen to be asked.
         let _caller = bench.begin(1, if version == Version::V7 { "sleep" } else { "hang" });
-        assert!(!bench.invoker.admit(id(2), 1));
+        bench.wait(2, 1, "echo");
         assert_eq!(service.end().await, Seen::HalfClose);
         if version == Version::V7 {
             assert!(matches!(bench.end().await.1, AttemptEnd::Suspended(_)));
-            assert_eq!(bench.places.recv().await, Some((id(2), 1)));
-            bench.invoker.forgo(id(2), 1);
+            drop(bench.freed(2).await);
         } else {
             drop(_caller);
         }
@@ -395,8 +489,8 @@ async fn shutdown_suspends_and_then_cuts_off() {
     running.await.unwrap();
     assert!(matches!(bench.end().await.1, AttemptEnd::Suspended(_)));
     assert!(bench.said.try_recv().is_err());
-    assert!(!bench.invoker.admit(id(3), 1));
-    assert_eq!(bench.invoker.waiting(), 0);
+    bench.wait(3, 1, "echo");
+    assert_eq!(bench.invoker.standings().waiting, 0);
     service.end().await;
     bench.quiet().await;
 }

@@ -40,6 +40,7 @@ pub struct Service {
     pub flooded: Arc<AtomicUsize>,
     /// Head of the last request.
     pub head: Arc<Mutex<HeaderMap>>,
+    more: Arc<Mutex<&'static str>>,
 }
 
 #[derive(Clone)]
@@ -49,6 +50,8 @@ struct State {
     head: Arc<Mutex<HeaderMap>>,
     tasks: Arc<Mutex<JoinSet<()>>>,
     mode: &'static str,
+    /// Further fields of the service in its manifest.
+    more: Arc<Mutex<&'static str>>,
 }
 
 /// Handlers, by name.
@@ -58,18 +61,24 @@ impl Service {
     /// `mode` is the protocol mode it announces.
     pub async fn start(mode: &'static str) -> Service {
         let (tell, seen) = mpsc::unbounded_channel();
-        let (flooded, head) = (Arc::default(), Arc::default());
+        let (flooded, head, more) = (Arc::default(), Arc::default(), Arc::default());
         let state = State {
             tell,
             flooded: Arc::clone(&flooded),
             head: Arc::clone(&head),
             tasks: Arc::default(),
             mode,
+            more: Arc::clone(&more),
         };
         let server = Server::start(Manner::default(), move |request| {
             std::future::ready(state.answer(request))
         });
-        Service { server: server.await, seen, flooded, head }
+        Service { server: server.await, seen, flooded, head, more }
+    }
+
+    /// Further fields of the service, from the next registration on.
+    pub fn limit(&self, more: &'static str) {
+        *self.more.lock().unwrap() = more;
     }
 
     pub async fn saw(&mut self) -> Seen {
@@ -113,8 +122,9 @@ impl State {
         let handlers = HANDLERS.map(handler).join(",");
         let manifest = format!(
             r#"{{"protocolMode":"{}","minProtocolVersion":5,"maxProtocolVersion":7,
-               "services":[{{"name":"S","ty":"SERVICE","handlers":[{handlers}]}}]}}"#,
-            self.mode
+               "services":[{{"name":"S","ty":"SERVICE","handlers":[{handlers}]{}}}]}}"#,
+            self.mode,
+            self.more.lock().unwrap()
         );
         let mut response = Response::new(full(manifest));
         let content_type = "application/vnd.restate.endpointmanifest.v4+json".parse().unwrap();

@@ -2,14 +2,15 @@
 
 use crate::clock::Manual;
 use crate::partition::{
-    Admitted, Config, Handle, Hands, Metrics, News, Router, Running, Waited, start,
+    Admission, Admitted, Config, Handle, Hands, Metrics, News, Place, Places, Router, Running,
+    Waited, start,
 };
 use crate::store::memory::Memory;
 use crate::telemetry;
 use bytes::Bytes;
 use holdfast_machine::{
     command::{AttemptEnd, AttemptSaid, Command, Said},
-    id::{DeploymentId, InvocationId, Partitions},
+    id::{DeploymentId, InvocationId, PartitionKey, Partitions},
     model::*,
     time::Timestamp,
 };
@@ -29,6 +30,10 @@ use std::{
 };
 use tokio::sync::{Mutex, mpsc};
 
+/// Places that hands have at first: more than any test takes.
+pub(super) const PLACES: usize = 1_000_000;
+/// The object key of whose invocations hands want to know the target.
+pub(super) const ASKED_KEY: &str = "asked";
 pub(super) const NOW: Timestamp = Timestamp(1_000_000);
 
 /// A process: everything in it but the store is gone after `crash`.
@@ -38,7 +43,7 @@ pub(super) struct Bench {
     pub router: Router,
     pub telemetry: telemetry::Metrics,
     pub running: Running,
-    pub places: Arc<AtomicUsize>,
+    pub places: Arc<Free>,
     done: mpsc::UnboundedReceiver<Done>,
     /// Attempts that a test has not asked for yet.
     started: Mutex<HashMap<InvocationId, Admitted>>,
@@ -48,30 +53,45 @@ pub(super) struct Bench {
 pub(super) enum Done {
     Refused(InvocationId, u32),
     Started(Box<Admitted>),
-    Forgone(InvocationId, u32),
+    Withdrawn(InvocationId, u32),
 }
 
 struct Notes {
-    places: Arc<AtomicUsize>,
+    places: Arc<Free>,
     done: mpsc::UnboundedSender<Done>,
 }
 
+/// How many places are free.
+pub(super) struct Free(pub AtomicUsize);
+
+impl Places for Free {
+    fn give_back(&self, _: u64) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
 impl Hands for Notes {
-    fn admit(&self, invocation: InvocationId, attempt: u32) -> bool {
-        let take = |places: usize| places.checked_sub(1);
-        let admitted = self.places.fetch_update(SeqCst, SeqCst, take).is_ok();
-        if !admitted {
-            let _ = self.done.send(Done::Refused(invocation, attempt));
+    /// Wants to know the target of objects only.
+    fn admit(&self, invocation: InvocationId, attempt: u32, target: Option<&Target>) -> Admission {
+        if target.is_none() && invocation.partition_key == PartitionKey::of_key(ASKED_KEY) {
+            return Admission::WhichTarget;
         }
-        admitted
+        assert!(target.is_none_or(|target| target.key.as_deref() == Some(ASKED_KEY)));
+        let take = |places: usize| places.checked_sub(1);
+        if self.places.0.fetch_update(SeqCst, SeqCst, take).is_ok() {
+            return Admission::Admitted(Place::new(self.places.clone(), 0));
+        }
+        let _ = self.done.send(Done::Refused(invocation, attempt));
+        Admission::Waits
     }
 
     fn start(&self, attempt: Admitted) {
         let _ = self.done.send(Done::Started(Box::new(attempt)));
     }
 
-    fn forgo(&self, invocation: InvocationId, attempt: u32) {
-        let _ = self.done.send(Done::Forgone(invocation, attempt));
+    fn withdraw(&self, invocation: InvocationId, attempt: u32) -> bool {
+        let _ = self.done.send(Done::Withdrawn(invocation, attempt));
+        true
     }
 }
 
@@ -87,7 +107,7 @@ impl Bench {
         let (router, waiting) =
             start(config, store.clone(), clock.clone(), metrics).expect("a store in memory");
         let (sender, done) = mpsc::unbounded_channel();
-        let places = Arc::new(AtomicUsize::new(usize::MAX));
+        let places = Arc::new(Free(AtomicUsize::new(PLACES)));
         let hands = Arc::new(Notes { places: places.clone(), done: sender });
         let running = waiting.run(hands).unwrap();
         let started = Mutex::default();

@@ -2,7 +2,7 @@
 
 mod bench;
 
-use super::{Config, News, Unavailable, Waited};
+use super::{Config, News, Place, Unavailable, Waited};
 use crate::clock::Clock;
 use crate::store::Store;
 use crate::store::memory::{Memory, Trouble};
@@ -11,7 +11,7 @@ use holdfast_machine::{
     command::{AttemptEnd, Command, Reply},
     id::{InvocationId, Partitions},
     kv::Kv,
-    model::{Awaiting, Combinator, NewInvocation},
+    model::{Awaiting, Combinator, NewInvocation, Outcome},
 };
 use holdfast_wire::message::MessageType;
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
@@ -335,19 +335,66 @@ async fn a_live_attempt_hears_what_is_appended() {
 #[tokio::test]
 async fn an_attempt_without_a_place_waits_for_one() {
     let mut bench = Bench::new(1);
-    bench.places.store(0, SeqCst);
-    let (first, second) = (service(1), service(2));
+    bench.places.0.store(0, SeqCst);
+    let (first, second) = (service(1), object(ASKED_KEY, 2));
     for new in [&first, &second] {
         bench.of(new).call(invoke(new)).await.unwrap();
         let Done::Refused(invocation, 1) = bench.done().await else { panic!("there is no place") };
         assert_eq!(invocation, new.id);
     }
     bench.of(&first).call(Command::Kill { invocation: first.id }).await.unwrap();
-    bench.of(&first).start_attempt(first.id, 1);
-    let Done::Forgone(invocation, 1) = bench.done().await else { panic!("it was killed") };
+    let Done::Withdrawn(invocation, 1) = bench.done().await else { panic!("it was killed") };
     assert_eq!(invocation, first.id);
-    bench.of(&second).start_attempt(second.id, 1);
-    bench.attempt(second.id).await;
+    let place = || Place::new(bench.places.clone(), 0);
+    bench.of(&first).start_attempt(first.id, 1, place()).unwrap();
+    bench.of(&first).call(Command::Output { invocation: first.id }).await.unwrap();
+    assert_eq!(bench.places.0.load(SeqCst), 1, "a place that comes too late is given back");
+    bench.of(&second).start_attempt(second.id, 1, place()).unwrap();
+    let attempt = bench.attempt(second.id).await;
+    bench.of(&second).ask_again(second.id, 1);
+    bench.of(&second).call(Command::Output { invocation: second.id }).await.unwrap();
+    assert_eq!(bench.places.0.load(SeqCst), 1, "what runs does not ask for another place");
+    drop(attempt);
+    assert_eq!(bench.places.0.load(SeqCst), 2);
+}
+
+#[tokio::test]
+async fn what_waits_for_a_place_is_paused_and_cancelled_at_once() {
+    let mut bench = Bench::new(1);
+    bench.places.0.store(0, SeqCst);
+    let (paused, cancelled) = (service(1), service(2));
+    for new in [&paused, &cancelled] {
+        bench.of(new).call(invoke(new)).await.unwrap();
+        assert!(matches!(bench.done().await, Done::Refused(..)));
+    }
+    bench.of(&paused).call(Command::Pause { invocation: paused.id }).await.unwrap();
+    assert!(matches!(bench.done().await, Done::Withdrawn(id, 1) if id == paused.id));
+    let resume = Command::Resume { invocation: paused.id, pin: None };
+    // What was withdrawn is paused by the turn after.
+    while bench.of(&paused).call(resume.clone()).await != Ok(Reply::Done) {}
+    assert!(matches!(bench.done().await, Done::Refused(id, 2) if id == paused.id));
+    let caller = bench.call(&cancelled);
+    bench.of(&cancelled).call(Command::Cancel { invocation: cancelled.id }).await.unwrap();
+    assert!(matches!(bench.done().await, Done::Withdrawn(id, 1) if id == cancelled.id));
+    let Outcome::Failure(failure) = outcome(caller.await.unwrap().unwrap()) else {
+        panic!("it was cancelled");
+    };
+    assert_eq!((failure.code, failure.message.as_str()), (409, "canceled"));
+}
+
+#[tokio::test]
+async fn no_place_is_lost_with_a_partition() {
+    let mut bench = Bench::new(1);
+    bench.places.0.store(0, SeqCst);
+    let new = service(1);
+    bench.of(&new).call(invoke(&new)).await.unwrap();
+    assert!(matches!(bench.done().await, Done::Refused(..)));
+    bench.store.plan(bench.store.commits() + 1, Trouble::Fail);
+    let stopped = bench.of(&new).call(invoke(&service(2))).await;
+    assert!(matches!(stopped, Err(Unavailable::Stopped { .. })), "{stopped:?}");
+    let place = Place::new(bench.places.clone(), 7);
+    let refused = bench.of(&new).start_attempt(new.id, 1, place);
+    assert_eq!(refused.unwrap_err().into_seat(), 7);
 }
 
 #[tokio::test]

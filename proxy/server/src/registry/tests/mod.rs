@@ -2,6 +2,7 @@
 
 mod discovery;
 mod endpoint;
+mod limits;
 mod persistence;
 mod rules;
 mod settings;
