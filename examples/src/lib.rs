@@ -2,5 +2,6 @@
 //! it is served. Must never know the sidecar: to a service, the sidecar is whoever calls it.
 
 pub mod effects;
+pub mod gate;
 pub mod http;
 pub mod serve;

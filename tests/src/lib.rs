@@ -3,6 +3,7 @@
 //! look, and never uses a port by number.
 
 pub mod effects;
+pub mod gate;
 pub mod http;
 pub mod process;
 pub mod sidecar;

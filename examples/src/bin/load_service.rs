@@ -4,10 +4,13 @@
 //!
 //! `Load/work {"id": "7"}` returns `{"id": "7", "steps": [one, two, three], "child": value}`, where
 //! each value is one that `EFFECTS_URL` was told under that id and the steps `one`, `two`,
-//! `three`, `child`. `PORT` says where it listens.
+//! `three`, `child`. `Load/gated` and `Account/{key}/charge` with the same input wait in a step until
+//! the gate at `GATE_URL` lets them pass, as the steps `gated` and `charge`. `PORT` says where it
+//! listens, `GATED_LIMIT` how many `gated` may run at once, by the metadata of the handler.
 
-use examples::{effects::Effects, http::Error, serve::serve};
+use examples::{effects::Effects, gate::Gate, http::Error, serve::serve};
 use restate_sdk::context::RequestTarget;
+use restate_sdk::endpoint::{HandlerOptions, ServiceOptions};
 use restate_sdk::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -23,6 +26,11 @@ struct Work {
 
 struct Load {
     effects: Effects,
+    gate: Gate,
+}
+
+struct Account {
+    gate: Gate,
 }
 
 #[service(
@@ -47,6 +55,28 @@ impl Load {
     async fn child(&self, ctx: Context<'_>, Json(work): Json<Work>) -> HandlerResult<String> {
         Ok(self.step(&ctx, &work.id, "child").await?)
     }
+
+    #[handler]
+    async fn gated(&self, ctx: Context<'_>, Json(work): Json<Work>) -> HandlerResult<String> {
+        ctx.run(|| async { Ok(self.gate.pass(&work.id, "gated").await?) }).name("gated").await?;
+        Ok(work.id)
+    }
+}
+
+#[object(
+    name = "Account",
+    invocation_retry_policy(initial_interval = "50ms", factor = 1.5, max_interval = "500ms")
+)]
+impl Account {
+    #[handler]
+    async fn charge(
+        &self,
+        ctx: ObjectContext<'_>,
+        Json(work): Json<Work>,
+    ) -> HandlerResult<String> {
+        ctx.run(|| async { Ok(self.gate.pass(&work.id, "charge").await?) }).name("charge").await?;
+        Ok(work.id)
+    }
 }
 
 impl Load {
@@ -57,6 +87,13 @@ impl Load {
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    let load = Load { effects: Effects::from_env() };
-    serve(Endpoint::builder().bind(load).build()).await
+    let gate = Gate::from_env();
+    let load = Load { effects: Effects::from_env(), gate: gate.clone() };
+    let mut options = ServiceOptions::new();
+    if let Ok(limit) = std::env::var("GATED_LIMIT") {
+        let gated = HandlerOptions::new().metadata("holdfast.limit.concurrency", limit);
+        options = options.handler("gated", gated);
+    }
+    let load = load.into_service_definition().options(options);
+    serve(Endpoint::builder().bind(load).bind(Account { gate }).build()).await
 }
