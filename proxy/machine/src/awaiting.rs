@@ -4,7 +4,7 @@
 use crate::model::{Awaiting, Combinator};
 use crate::tables::notified::NotificationId;
 
-/// Trees deeper than this are kept flat: they wake at the first of their leaves.
+/// Levels that a tree may have; the attempt cuts deeper ones before anybody else sees them.
 pub const DEPTH_MAX: usize = 32;
 
 /// What is known of a wait.
@@ -93,22 +93,8 @@ fn decided(children: &[Verdict], one: Verdict, all: Verdict) -> Verdict {
     }
 }
 
-/// The same wait with at most `DEPTH_MAX` levels.
-pub fn bounded(awaiting: Awaiting) -> Awaiting {
-    if depth(&awaiting) <= DEPTH_MAX {
-        return awaiting;
-    }
-    let mut flat = Awaiting { combinator: Combinator::FirstCompleted, ..Awaiting::default() };
-    let mut open = vec![awaiting];
-    while let Some(mut node) = open.pop() {
-        flat.completions.append(&mut node.completions);
-        flat.signals.append(&mut node.signals);
-        open.append(&mut node.nested);
-    }
-    flat
-}
-
-fn depth(awaiting: &Awaiting) -> usize {
+/// How many levels a tree has.
+pub fn depth(awaiting: &Awaiting) -> usize {
     let mut deepest = 0;
     let mut open = vec![(awaiting, 1)];
     while let Some((node, depth)) = open.pop() {

@@ -29,7 +29,7 @@ impl Turn<'_, '_> {
         record: &mut Record,
         awaiting: Awaiting,
     ) -> Result<(), Fault> {
-        let awaiting = awaiting::bounded(awaiting);
+        assert!(awaiting::depth(&awaiting) <= awaiting::DEPTH_MAX, "the attempt cuts deeper trees");
         let crossed = record.journal.length > record.journal.replayed;
         let unfinished = self.awaits_own_run(id, record, &awaiting)?;
         if crossed && (unfinished || self.is_over(id, &awaiting)?) {

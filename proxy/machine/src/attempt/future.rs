@@ -1,19 +1,19 @@
 //! Reads what an attempt waits for. By hand and without recursion, because the depth of the tree
-//! is the service's choice. Never gives out a tree deeper than `KEPT_DEPTH_MAX`.
+//! is the service's choice. Never gives out a tree deeper than `awaiting::DEPTH_MAX`: what is deeper
+//! is merged into one `Unknown` node. The invocation may wake too early by that, which is safe, and
+//! never too late.
 
 use super::{
     error::Error,
     field::{self, Broken, Value},
 };
+use crate::awaiting;
 use crate::model::{Awaiting, Combinator, SignalName};
 use bytes::Bytes;
 use holdfast_wire::message::MessageType;
 
 /// Levels of combinators a service may nest.
 const DEPTH_MAX: usize = 1000;
-/// Levels that are kept. What is deeper is merged into one `Unknown` node: the invocation may
-/// wake too early by that, which is safe, and never too late.
-const KEPT_DEPTH_MAX: usize = 32;
 
 /// Reads the encoded `Future` in a message of type `ty`.
 pub(super) fn read(ty: MessageType, tree: Bytes) -> Result<Awaiting, Error> {
@@ -31,7 +31,9 @@ pub(super) fn read(ty: MessageType, tree: Bytes) -> Result<Awaiting, Error> {
                 let closed = open.pop().expect("it was there above").awaiting;
                 match open.last_mut() {
                     None => return Ok(closed),
-                    Some(parent) if depth <= KEPT_DEPTH_MAX => parent.awaiting.nested.push(closed),
+                    Some(parent) if depth <= awaiting::DEPTH_MAX => {
+                        parent.awaiting.nested.push(closed)
+                    }
                     Some(parent) => parent.merge(closed),
                 }
             }

@@ -185,18 +185,20 @@ fn where_in_doubt_it_is_over() {
 }
 
 #[test]
-fn a_tree_too_deep_is_kept_flat() {
-    let mut tree = Awaiting { completions: vec![1], ..Awaiting::default() };
-    for depth in 2..=u32::try_from(DEPTH_MAX).unwrap() {
-        let combinator = Combinator::AllCompleted;
-        tree =
-            Awaiting { combinator, completions: vec![depth], nested: vec![tree], signals: vec![] };
+fn levels_are_counted() {
+    for (tree, levels) in [("first(1)", 1), ("all(1 any(2) first(3 every(4)))", 3)] {
+        assert_eq!(depth(&tree_of(tree)), levels, "{tree}");
     }
-    assert_eq!(bounded(tree.clone()), tree);
-    let signals = vec![SignalName::Index(1)];
-    let deeper = Awaiting { nested: vec![tree], signals, ..Awaiting::default() };
-    let flat = bounded(deeper);
-    assert_eq!(flat.combinator, Combinator::FirstCompleted);
-    assert_eq!((flat.completions.len(), flat.signals.len()), (DEPTH_MAX, 1));
-    assert_eq!(flat.nested, []);
+}
+
+#[test]
+fn who_can_end_ends_by_something_that_comes() {
+    let can = |tree: &str| can_end(&tree_of(tree), &|leaf| *leaf != NotificationId::Completion(1));
+    for tree in ["first(1 2)", "any(1 2)", "every(1 2)", "unknown(1 s1)", "all(2 first(1 3))"] {
+        assert!(can(tree), "{tree}");
+    }
+    for tree in ["first(1)", "all(1 2)", "any(1 all(1 2))", "first(all(2 first(1)))"] {
+        assert!(!can(tree), "{tree}");
+    }
+    assert!(names(&tree_of("first(2 all(3 1))"), 1) && !names(&tree_of("first(2 s1)"), 1));
 }

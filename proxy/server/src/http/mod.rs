@@ -9,5 +9,7 @@ mod socket;
 mod tasks;
 #[cfg(test)]
 pub mod testing;
+mod uri;
 
 pub use body::{Body, BodyError, BoxError, empty, full, read_body};
+pub use uri::below;

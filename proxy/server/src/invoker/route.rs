@@ -2,7 +2,7 @@
 //! head. Never sends anything.
 
 use super::error::Error;
-use crate::http::{Body, identity::Signer};
+use crate::http::{Body, below, identity::Signer};
 use crate::registry::{Deployment, Handler, Limits, Registry, Schema, Service};
 use holdfast_machine::{
     attempt::{Callees, Head, Start, Terms},
@@ -10,7 +10,7 @@ use holdfast_machine::{
 };
 use holdfast_wire::{manifest::ServiceType, version::Version};
 use hyper::{
-    HeaderMap, Method, Request, Uri,
+    HeaderMap, Method, Request,
     header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue},
 };
 use std::{sync::Arc, time::SystemTime};
@@ -136,19 +136,6 @@ fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `path`, which begins with a slash, below the path of `base`; its query stays.
-fn below(base: &Uri, path: &str) -> Result<Uri, String> {
-    let prefix = base.path().trim_end_matches('/');
-    let joined = match base.query() {
-        Some(query) => format!("{prefix}{path}?{query}"),
-        None => format!("{prefix}{path}"),
-    };
-    let mut parts = base.clone().into_parts();
-    let joined = joined.parse().map_err(|_| format!("`{joined}` is not a path"))?;
-    parts.path_and_query = Some(joined);
-    Uri::from_parts(parts).map_err(|error| error.to_string())
-}
-
 /// Answers from what is registered at the moment of the question.
 struct Registered(Registry);
 
@@ -156,21 +143,5 @@ impl Callees for Registered {
     fn resolve(&self, service: &str, handler: &str) -> Option<Callee> {
         let schema = self.0.schema();
         schema.handler(service, handler).map(|(_, handler)| handler.callee())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_go_below_the_prefix() {
-        let check = |base: &str, expected: &str| {
-            let uri = below(&base.parse().unwrap(), "/invoke/S/h").unwrap();
-            assert_eq!(uri.to_string(), expected);
-        };
-        check("http://h:9080/", "http://h:9080/invoke/S/h");
-        check("http://h:9080/a/b", "http://h:9080/a/b/invoke/S/h");
-        check("https://h/a/?q=1", "https://h/a/invoke/S/h?q=1");
     }
 }

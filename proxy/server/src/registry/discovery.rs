@@ -130,10 +130,10 @@ impl Discovery {
         if let Some(signer) = &self.signer {
             signer.sign(&mut headers, "/discover", None, SystemTime::now());
         }
-        let uri = below(&address.uri, "discover");
-        let mut request = Request::get(uri).body(our_http::empty()).map_err(|error| {
-            Error::Address { uri: address.uri.to_string(), reason: error.to_string() }
-        })?;
+        let wrong = |reason| Error::Address { uri: address.uri.to_string(), reason };
+        let uri = our_http::below(&address.uri, "/discover").map_err(wrong)?;
+        let request = Request::get(uri).body(our_http::empty());
+        let mut request = request.map_err(|error| wrong(error.to_string()))?;
         *request.headers_mut() = headers;
         Ok(request)
     }
@@ -273,15 +273,6 @@ pub fn header_map(headers: &BTreeMap<String, String>) -> Result<HeaderMap, Error
         map.insert(header_name, value);
     }
     Ok(map)
-}
-
-/// `path` below the path of `base`; its query stays.
-pub fn below(base: &Uri, path: &str) -> Uri {
-    let query = base.query().map(|query| format!("?{query}")).unwrap_or_default();
-    let joined = format!("{}/{path}{query}", base.path().trim_end_matches('/'));
-    let mut parts = base.clone().into_parts();
-    parts.path_and_query = Some(joined.parse().expect("a path joined of two valid paths"));
-    Uri::from_parts(parts).expect("scheme, authority and path are there")
 }
 
 /// Reads and normalises the address of a deployment.

@@ -3,7 +3,7 @@
 use super::endpoint::{Answer, Endpoint, GREETER, V4, config, discovery, manifest, old_server};
 use crate::http::client::Protocol;
 use crate::registry::Error;
-use crate::registry::discovery::{Address, Discovered, below, parse_address};
+use crate::registry::discovery::{Address, Discovered, parse_address};
 use expect_test::{Expect, expect};
 use std::collections::BTreeMap;
 use tokio::net::TcpListener;
@@ -116,7 +116,10 @@ fn addresses_are_normalised_or_refused() {
         "http://[::1]:80",
     ];
     let lines = texts.map(|text| match parse_address(text) {
-        Ok(uri) => format!("{text} -> {uri} -> {}\n", below(&uri, "discover")),
+        Ok(uri) => {
+            let below = crate::http::below(&uri, "/discover").unwrap();
+            format!("{text} -> {uri} -> {below}\n")
+        }
         Err(error) => format!("{error}\n"),
     });
     expect![[r#"
