@@ -26,6 +26,7 @@ const REASON_CHARS_MAX: usize = 500;
 pub struct Attempt {
     invocation: InvocationId,
     target: Target,
+    trace: request::Trace,
     terms: Terms,
     phase: Phase,
     decoder: Decoder,
@@ -85,6 +86,7 @@ impl Attempt {
             unstored: HashMap::new(),
             outbox: Outbox::default(),
             invocation: start.invocation,
+            trace: request::trace(&start.entries[0]),
             target: start.target,
             terms,
         };
@@ -97,7 +99,7 @@ impl Attempt {
 
     /// The request to make.
     pub fn request_head(&self) -> Head {
-        request::head(self.invocation, &self.target, self.terms.version)
+        request::head(self.invocation, &self.target, self.terms.version, &self.trace)
     }
 
     /// When `handle_deadline` wants to be called, if nothing else happens before.

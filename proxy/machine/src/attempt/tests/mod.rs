@@ -21,6 +21,7 @@ mod commands;
 mod endings;
 pub(crate) mod frames;
 mod properties;
+mod request;
 mod timers;
 
 use super::*;
