@@ -83,6 +83,8 @@ pub enum Error {
     Tls { authority: String, reason: String },
     #[error("the connection to {authority} broke: {reason}")]
     Broken { authority: String, reason: String },
+    #[error("{authority} refused the request without looking at it: {reason}")]
+    Refused { authority: String, reason: String },
     #[error("all {connections_max} connections to {authority} are in use")]
     Busy { authority: String, connections_max: usize },
 }
@@ -119,7 +121,7 @@ impl Client {
     /// the future before, or the body of the response after, cancels the request.
     ///
     /// # Errors
-    /// See `Error`; only `Broken` may have reached the peer.
+    /// See `Error`; only after `Broken` may the peer have seen the request.
     pub async fn send(
         &self,
         protocol: Protocol,

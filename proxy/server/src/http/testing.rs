@@ -12,6 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use std::{
     convert::Infallible,
     net::SocketAddr,
+    ops::Range,
     path::PathBuf,
     sync::{
         Arc,
@@ -19,8 +20,8 @@ use std::{
     },
 };
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpListener,
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
     task::JoinSet,
 };
 
@@ -37,6 +38,9 @@ pub struct Manner {
     pub tls: bool,
     /// The limit it announces.
     pub streams_max: Option<u32>,
+    /// The connections, by their number from 0, on which it looks at no request: it refuses the
+    /// first, and goes away with the second. Not with TLS.
+    pub refusing: Range<usize>,
 }
 
 impl Server {
@@ -69,8 +73,12 @@ impl Server {
             let mut open = JoinSet::new();
             let tls = manner.tls.then(acceptor);
             while let Ok((stream, _)) = listener.accept().await {
-                count.fetch_add(1, Relaxed);
+                let number = count.fetch_add(1, Relaxed);
                 stream.set_nodelay(true).unwrap();
+                if manner.refusing.contains(&number) {
+                    open.spawn(refuse(stream));
+                    continue;
+                }
                 let (tls, service, streams_max) =
                     (tls.clone(), service.clone(), manner.streams_max);
                 open.spawn(async move {
@@ -106,6 +114,48 @@ async fn converse<S, F>(
     });
     // A client that goes away is no failure of the server.
     let _ = builder.serve_connection(TokioIo::new(stream), answer).await;
+}
+
+/// Speaks as much HTTP/2 as it takes to refuse requests.
+async fn refuse(mut stream: TcpStream) {
+    const PREFACE_BYTES: usize = 24;
+    const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    const SETTINGS_ACK: [u8; 9] = [0, 0, 0, 4, 1, 0, 0, 0, 0];
+    const REFUSED_STREAM: [u8; 4] = [0, 0, 0, 7];
+    let mut preface = [0; PREFACE_BYTES];
+    let mut refused = 0;
+    let talk = async {
+        stream.read_exact(&mut preface).await?;
+        stream.write_all(&SETTINGS).await?;
+        loop {
+            let mut head = [0; 9];
+            stream.read_exact(&mut head).await?;
+            let [a, b, c, ty, flags, id @ ..] = head;
+            let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+            stream.read_exact(&mut payload).await?;
+            match (ty, flags, refused) {
+                (4, 0, _) => stream.write_all(&SETTINGS_ACK).await?,
+                (1, _, 0) => {
+                    let reset = [&[0, 0, 4, 3, 0], &id[..], &REFUSED_STREAM].concat();
+                    stream.write_all(&reset).await?;
+                    refused = 1;
+                }
+                (1, _, _) => {
+                    // No error, and the first stream was the last that was looked at.
+                    let last: [u8; 8] = [0, 0, 0, 1, 0, 0, 0, 0];
+                    let go_away = [&[0, 0, 8, 7, 0, 0, 0, 0, 0], &last[..]].concat();
+                    stream.write_all(&go_away).await?;
+                    stream.shutdown().await?;
+                    // Whatever is unread would make the system take back what was written.
+                    tokio::io::copy(&mut stream, &mut tokio::io::sink()).await?;
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+    };
+    // A client that goes away is no failure of the server.
+    let _: std::io::Result<()> = talk.await;
 }
 
 fn acceptor() -> tokio_rustls::TlsAcceptor {

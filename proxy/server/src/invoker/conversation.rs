@@ -3,6 +3,7 @@
 
 use super::{
     Partition,
+    asking::Asking,
     metrics::{Metrics, word},
     outgoing::Outgoing,
     view::{Live, View, Wish},
@@ -40,6 +41,8 @@ pub(super) struct Conversation<P> {
     pub news: Option<Receiver<News>>,
     /// Whether the end was said.
     pub ended: bool,
+    /// Until the head of the response is there.
+    pub asking: Option<Asking>,
     pub outgoing: Outgoing,
     pub incoming: Incoming,
     pub clock: Arc<dyn Clock>,
@@ -59,6 +62,8 @@ enum Heard {
     Head(Response<ResponseBody>),
     Chunk(Bytes),
     End,
+    /// The service did not look at the request.
+    Refused(String),
     Broken(String),
 }
 
@@ -83,7 +88,10 @@ impl<P: Partition> Conversation<P> {
         while let Some(output) = self.attempt.poll() {
             match output {
                 Output::Send(messages) => self.send(messages),
-                Output::HalfClose => self.outgoing.end(),
+                Output::HalfClose => {
+                    self.asking.iter_mut().for_each(Asking::ends);
+                    self.outgoing.end();
+                }
                 Output::Say { said, end } => {
                     self.live.awaits(None);
                     self.say(said, end);
@@ -117,6 +125,7 @@ impl<P: Partition> Conversation<P> {
     fn send(&mut self, messages: Vec<Bytes>) {
         self.live.active(self.clock.now());
         self.live.awaits(None);
+        self.asking.iter_mut().for_each(|asking| asking.sends(&messages));
         self.outgoing.push(messages);
     }
 
@@ -164,6 +173,7 @@ impl<P: Partition> Conversation<P> {
                 let text = |name| text(&head.headers, name);
                 let (content_type, retry_after) = (text(CONTENT_TYPE), text(RETRY_AFTER));
                 self.incoming = Incoming::Open(body);
+                self.asking = None;
                 let status = head.status.as_u16();
                 self.attempt.handle_response_head(now, status, content_type, retry_after);
             }
@@ -175,11 +185,20 @@ impl<P: Partition> Conversation<P> {
                 self.incoming = Incoming::Over;
                 self.attempt.handle_response_end(now);
             }
-            Heard::Broken(reason) => {
-                self.incoming = Incoming::Over;
-                self.attempt.handle_broken(now, &reason);
-            }
+            Heard::Refused(reason) => match self.asking.as_mut().and_then(Asking::again) {
+                Some((outgoing, incoming)) => {
+                    tracing::debug!(invocation = %self.live.invocation, reason, "asking again");
+                    (self.outgoing, self.incoming) = (outgoing, incoming);
+                }
+                None => self.broken(&reason),
+            },
+            Heard::Broken(reason) => self.broken(&reason),
         }
+    }
+
+    fn broken(&mut self, reason: &str) {
+        self.incoming = Incoming::Over;
+        self.attempt.handle_broken(self.clock.now(), reason);
     }
 }
 
@@ -207,6 +226,7 @@ impl Incoming {
         match self {
             Incoming::Asked(sending) => match sending.await {
                 Ok(response) => Heard::Head(response),
+                Err(error @ client::Error::Refused { .. }) => Heard::Refused(error.to_string()),
                 Err(error) => Heard::Broken(error.to_string()),
             },
             Incoming::Open(body) => {

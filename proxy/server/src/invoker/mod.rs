@@ -2,6 +2,7 @@
 //! bytes and keeps time; what they mean is decided by the attempt, and what becomes of them by
 //! the partition. Never reads or writes a table.
 
+mod asking;
 mod config;
 mod conversation;
 mod error;
@@ -21,12 +22,12 @@ pub use places::{Standing, Standings, Waits};
 pub use view::{Running, View};
 
 use crate::clock::Clock;
-use crate::http::body;
 use crate::http::client::Client;
 use crate::http::identity::Signer;
 use crate::partition::{Admission, Admitted, Handle, Hands, News, Place, Router};
 use crate::registry::{Limit, Limits, Registry};
-use conversation::{Conversation, Incoming};
+use asking::Asking;
+use conversation::Conversation;
 use holdfast_machine::{
     attempt::{Attempt, Start},
     command::{AttemptEnd, AttemptSaid, Failed, Reaction},
@@ -34,7 +35,6 @@ use holdfast_machine::{
     model::Target,
     retry::RetryPolicy,
 };
-use outgoing::Outgoing;
 use places::{Answer, Grant, Places, Ticket};
 use route::Route;
 use std::{
@@ -281,11 +281,11 @@ impl Shared {
         let now = clock.now();
         let live = Live::new(&start, route.pin(), seat, now);
         let attempt = Attempt::new(now, start, route.terms(registry, chance()));
-        let (writer, body) = body::channel(self.config.request_pieces_max.max(1));
         let (head, target) = (attempt.request_head(), &live.target);
-        let request = route.request(&head, target, cluster_name, signer.as_ref(), body)?;
-        let (client, protocol) = (client.clone(), route.deployment.protocol);
-        let sending = async move { client.send(protocol, request).await };
+        let request = route.request(&head, target, cluster_name, signer.as_ref())?;
+        let pieces_max = self.config.request_pieces_max.max(1);
+        let asking = Asking::new(client.clone(), route.deployment.protocol, request, pieces_max);
+        let (outgoing, incoming) = asking.ask();
         self.view.begin(live.clone());
         // Who begins while all are asked, or counted, may not have been in sight.
         self.hand_out(self.places.recount(seat, &live.target));
@@ -301,8 +301,9 @@ impl Shared {
             partition: promise.partition.clone(),
             news: Some(news),
             ended: false,
-            outgoing: Outgoing::new(writer),
-            incoming: Incoming::Asked(Box::pin(sending)),
+            asking: Some(asking),
+            outgoing,
+            incoming,
             clock: clock.clone(),
             metrics: metrics.clone(),
             backlog_bytes_max: self.config.backlog_bytes_max,

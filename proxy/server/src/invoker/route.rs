@@ -2,7 +2,7 @@
 //! head. Never sends anything.
 
 use super::error::Error;
-use crate::http::{Body, below, identity::Signer};
+use crate::http::{below, identity::Signer};
 use crate::registry::{Deployment, Handler, Limits, Registry, Schema, Service};
 use holdfast_machine::{
     attempt::{Callees, Head, Start, Terms},
@@ -53,15 +53,14 @@ impl Route {
         }
     }
 
-    /// The request that carries the attempt.
+    /// The request that carries the attempt, without its body.
     pub(super) fn request(
         &self,
         head: &Head,
         target: &Target,
         cluster_name: &str,
         signer: Option<&Signer>,
-        body: Body,
-    ) -> Result<Request<Body>, Error> {
+    ) -> Result<Request<()>, Error> {
         let fail = |reason: String| Error::Request { deployment: self.deployment.id, reason };
         let mut headers = HeaderMap::with_capacity(head.headers.len() + 8);
         for (name, value) in &self.deployment.additional_headers {
@@ -78,7 +77,7 @@ impl Route {
             signer.sign(&mut headers, &head.path, target.key.as_deref(), SystemTime::now());
         }
         let uri = below(&self.deployment.uri, &head.path).map_err(fail)?;
-        let mut request = Request::new(body);
+        let mut request = Request::new(());
         *request.method_mut() = Method::POST;
         *request.uri_mut() = uri;
         *request.headers_mut() = headers;

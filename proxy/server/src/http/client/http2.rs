@@ -117,7 +117,7 @@ pub(super) async fn send(
             host.retire(&place.connection);
             place = pool.place(&host).await?;
             let ready = place.connection.sender.clone().ready().await;
-            ready.map_err(|error| broken(&host, &error))?
+            ready.map_err(|error| refused(&host, &error))?
         }
     };
     let (head, body) = head_and_body(request);
@@ -125,15 +125,35 @@ pub(super) async fn send(
     let sent = sender.send_request(head, ends_at_once);
     let (response, stream) = sent.map_err(|error| {
         host.retire(&place.connection);
-        broken(&host, &error)
+        refused(&host, &error)
     })?;
     let interest = (!ends_at_once).then(|| {
         let (outflow, interest) = Outflow::new(body, stream);
         pool.tasks.spawn(outflow.run());
         interest
     });
-    let response = response.await.map_err(|error| broken(&host, &error))?;
+    let response = match response.await {
+        Ok(response) => response,
+        Err(error) if is_unseen(&error) => {
+            if error.is_go_away() {
+                host.retire(&place.connection);
+            }
+            return Err(refused(&host, &error));
+        }
+        Err(error) => return Err(broken(&host, &error)),
+    };
     Ok(response.map(|stream| ResponseBody::from(Inflow::new(stream, interest, place))))
+}
+
+/// Whether the peer says that it did nothing with the stream: it refused it, or it goes away and
+/// names an earlier stream as its last. (The streams that it looked at end otherwise.)
+fn is_unseen(error: &h2::Error) -> bool {
+    let refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+    error.is_remote() && (refused || error.is_go_away())
+}
+
+fn refused(host: &Host, error: &h2::Error) -> Error {
+    Error::Refused { authority: host.address.authority.clone(), reason: told(error) }
 }
 
 fn broken(host: &Host, error: &h2::Error) -> Error {

@@ -127,6 +127,24 @@ async fn a_dead_connection_is_left() {
     }
 }
 
+/// Neither a refused stream nor one behind the last of a connection that goes away was looked at.
+#[tokio::test]
+async fn a_request_that_nobody_looked_at_is_told_apart() {
+    let manner = Manner { refusing: 0..1, ..Manner::default() };
+    let server = Server::start(manner, testing::echo).await;
+    let client = client(Config::default());
+    for reason in ["reset the stream (REFUSED_STREAM)", "closes the connection (NO_ERROR)"] {
+        let request = post("http", server.address, full("x"));
+        let refused = client.send(Protocol::Http2, request).await.unwrap_err();
+        let authority = format!("localhost:{}", server.address.port());
+        let reason = format!("the service {reason}");
+        assert_eq!(refused, Error::Refused { authority, reason });
+    }
+    let request = post("http", server.address, full("x"));
+    assert_eq!(ask(&client, Protocol::Http2, request).await, "x");
+    assert_eq!(server.connections(), 2);
+}
+
 #[tokio::test]
 async fn idle_connections_are_closed() {
     let server = Server::start(Manner::default(), testing::echo).await;

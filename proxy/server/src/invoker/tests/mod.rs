@@ -5,7 +5,7 @@ mod service;
 use super::*;
 use crate::clock::System;
 use crate::http::client::{self, Protocol};
-use crate::http::testing::until;
+use crate::http::testing::{Manner, until};
 use crate::registry::{self, Discovery, Registration};
 use crate::store::memory::Memory;
 use crate::telemetry;
@@ -27,6 +27,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use tokio::sync::{mpsc, watch};
 
 const BIDI: &str = "BIDI_STREAM";
+const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 /// Hears what attempts say.
 struct Ear {
@@ -196,7 +197,8 @@ fn id(uuid: u128) -> InvocationId {
 
 fn start(uuid: u128, handler: &str) -> Start {
     let value = Some(pb::Value { content: Bytes::from_static(b"hello") });
-    let input = pb::InputCommand { headers: vec![], name: String::new(), value };
+    let trace = pb::Header { key: "traceparent".to_owned(), value: TRACE.to_owned() };
+    let input = pb::InputCommand { headers: vec![trace], name: String::new(), value };
     let input = Entry {
         index: 0,
         ty: MessageType::INPUT,
@@ -250,6 +252,7 @@ async fn a_handler_answers_and_the_request_is_closed() {
         assert_eq!(head["accept"], version.content_type());
         assert_eq!(head["x-restate-invocation-id"], id(1).to_string());
         assert_eq!(head["x-restate-cluster-name"], "localcluster");
+        assert_eq!(head["traceparent"], TRACE);
     }
 }
 
@@ -297,6 +300,35 @@ async fn failures_to_begin_are_failed_attempts() {
     assert_eq!(code, "HF0070");
     assert!(message.contains("connection refused") || message.contains("broke"), "{message}");
     bench.quiet().await;
+}
+
+/// The first connection has one stream, which the first attempt holds; the second one refuses.
+#[tokio::test]
+async fn a_request_that_was_refused_unseen_is_made_again() {
+    let mut bench = Bench::new(Config::default(), Version::V6).await;
+    let manner = Manner { streams_max: Some(1), refusing: 1..2, ..Manner::default() };
+    let service = Service::start_with(BIDI, manner).await;
+    bench.register(&service, Protocol::Http2).await;
+    let _holder = bench.begin(1, "hang");
+    until(|| service.head.lock().unwrap().contains_key("accept")).await;
+    let _news = bench.begin(2, "echo");
+    let (said, end) = bench.end().await;
+    assert_eq!((output(&said), end), (Bytes::from_static(b"hello"), AttemptEnd::Completed));
+    assert_eq!(service.server.connections(), 3);
+}
+
+#[tokio::test]
+async fn a_service_that_refuses_for_ever_fails_the_attempt() {
+    let mut bench = Bench::new(Config::default(), Version::V6).await;
+    let manner = Manner { streams_max: Some(1), refusing: 1..usize::MAX, ..Manner::default() };
+    let service = Service::start_with(BIDI, manner).await;
+    bench.register(&service, Protocol::Http2).await;
+    let _holder = bench.begin(1, "hang");
+    until(|| service.head.lock().unwrap().contains_key("accept")).await;
+    let _news = bench.begin(2, "echo");
+    let (code, message) = bench.failure().await;
+    assert_eq!(code, "HF0070");
+    assert!(message.contains("refused the request without looking at it"), "{message}");
 }
 
 #[tokio::test]

@@ -60,6 +60,10 @@ const HANDLERS: [&str; 5] = ["echo", "hang", "sleep", "refuse", "flood"];
 impl Service {
     /// `mode` is the protocol mode it announces.
     pub async fn start(mode: &'static str) -> Service {
+        Service::start_with(mode, Manner::default()).await
+    }
+
+    pub async fn start_with(mode: &'static str, manner: Manner) -> Service {
         let (tell, seen) = mpsc::unbounded_channel();
         let (flooded, head, more) = (Arc::default(), Arc::default(), Arc::default());
         let state = State {
@@ -70,9 +74,8 @@ impl Service {
             mode,
             more: Arc::clone(&more),
         };
-        let server = Server::start(Manner::default(), move |request| {
-            std::future::ready(state.answer(request))
-        });
+        let server =
+            Server::start(manner, move |request| std::future::ready(state.answer(request)));
         Service { server: server.await, seen, flooded, head, more }
     }
 
