@@ -5,6 +5,7 @@
 pub mod apply;
 pub mod attempt;
 pub mod awaiting;
+pub mod cadence;
 pub mod command;
 pub mod describe;
 pub mod effect;

@@ -16,4 +16,13 @@ impl Timestamp {
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
+
+    /// RFC 3339 in UTC with milliseconds.
+    pub fn rfc3339(self) -> String {
+        let ms = i64::try_from(self.0).unwrap_or(i64::MAX);
+        match jiff::Timestamp::from_millisecond(ms) {
+            Ok(at) => format!("{at:.3}"),
+            Err(_) => format!("{} ms", self.0),
+        }
+    }
 }

@@ -9,11 +9,7 @@ const PREVIEW_BYTES_MAX: usize = 4 * 1024;
 
 /// RFC 3339 in UTC with milliseconds.
 pub(super) fn rfc3339(at: Timestamp) -> String {
-    let ms = i64::try_from(at.0).unwrap_or(i64::MAX);
-    match jiff::Timestamp::from_millisecond(ms) {
-        Ok(at) => format!("{at:.3}"),
-        Err(_) => format!("{} ms", at.0),
-    }
+    at.rfc3339()
 }
 
 /// The beginning of a payload.
