@@ -1,9 +1,11 @@
 //! Everything that can enter a partition's order of events. A variant is a wish or a fact.
 
 use crate::{
-    id::{InvocationId, PartitionId},
+    cadence,
+    id::{InvocationId, PartitionId, ScheduleId},
     model::*,
     retry::RetryPolicy,
+    schedule::{Plan, Unfired},
     time::Timestamp,
 };
 use bytes::Bytes;
@@ -66,14 +68,38 @@ pub enum Command {
         state: StateMap,
     },
 
+    // --- schedules
+    /// Create or replace a schedule. Answers `Reply::Stored`. The same plan again changes nothing;
+    /// another one keeps what has happened, and begins to count anew only with other times.
+    PutSchedule(Box<Plan>),
+    DeleteSchedule {
+        schedule: ScheduleId,
+    },
+    /// Nothing is due until it is resumed, and what would have been meanwhile is not made up for.
+    PauseSchedule {
+        schedule: ScheduleId,
+    },
+    ResumeSchedule {
+        schedule: ScheduleId,
+    },
+    /// Run a schedule now, paused or not. `called` is the service and the handler that its plan
+    /// names, and `callee` what is registered for them: a plan that names others is refused.
+    TriggerSchedule {
+        schedule: ScheduleId,
+        called: (String, String),
+        callee: Callee,
+    },
+
     // --- attempts; what comes from an attempt that is no longer the current one is ignored
     /// What an attempt said, in order, and how it ended if it did.
     Attempt(Box<AttemptSaid>),
 
     // --- time
-    /// A row of the timer table is due. `key` is that row's key.
+    /// A row of the timer table is due. `key` is that row's key; of a schedule, `callee` is what is
+    /// registered now for its target.
     TimerDue {
         key: Vec<u8>,
+        callee: Option<Callee>,
     },
 
     // --- other partitions
@@ -177,6 +203,17 @@ pub enum Reply {
     VersionMismatch {
         current: String,
     },
+    /// A schedule is stored; `new` where there was none of that name.
+    Stored {
+        new: bool,
+    },
+    /// A schedule was not stored: its plan says no times.
+    NoCadence(cadence::Error),
+    Triggered {
+        invocation: InvocationId,
+    },
+    /// A schedule could not be run.
+    NotTriggered(Unfired),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Ids in their binary and text forms. The text form is `{prefix}_1{payload}`; integers are
 //! base62 over the *little-endian* reading of their big-endian bytes, as existing tools write them.
 
+use crate::time::Timestamp;
 use base64::{Engine, alphabet, engine::DecodePaddingMode, engine::GeneralPurposeConfig};
 use sha2::{Digest, Sha256};
 use std::{fmt, str::FromStr};
@@ -29,6 +30,11 @@ pub struct InvocationId {
     pub partition_key: PartitionKey,
     pub uuid: u128,
 }
+
+/// One schedule. It has the form of an invocation id, so that it can be routed, stand in the timer
+/// table and be told an outcome.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScheduleId(InvocationId);
 
 /// One address of a service at one version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -132,6 +138,24 @@ impl InvocationId {
         InvocationId { partition_key, uuid: first_16(hash) }
     }
 
+    /// The id of what `schedule` calls for the time `planned`, so that it happens once. `asked` is
+    /// the number of the run where a person asked for it. An unkeyed target lives in the partition
+    /// of its schedule.
+    pub fn scheduled(
+        schedule: ScheduleId,
+        planned: Timestamp,
+        asked: Option<u32>,
+        key: Option<&str>,
+    ) -> Self {
+        let partition_key = key.map_or(schedule.0.partition_key, PartitionKey::of_key);
+        let mut hash = Sha256::new();
+        hash.update(b"scheduled");
+        hash.update(schedule.0.to_bytes());
+        hash.update(planned.0.to_be_bytes());
+        hash.update(asked.map(u32::to_be_bytes).unwrap_or_default());
+        InvocationId { partition_key, uuid: first_16(hash) }
+    }
+
     pub fn to_bytes(self) -> [u8; INVOCATION_ID_BYTES] {
         let mut bytes = [0; INVOCATION_ID_BYTES];
         bytes[..8].copy_from_slice(&self.partition_key.0.to_be_bytes());
@@ -149,6 +173,24 @@ impl InvocationId {
 
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         Some(Self::from_bytes(bytes.try_into().ok()?))
+    }
+}
+
+impl ScheduleId {
+    /// The schedule of that name.
+    pub fn of(name: &str) -> Self {
+        let uuid = digest(["schedule", name].into_iter());
+        ScheduleId(InvocationId { partition_key: PartitionKey::of_key(name), uuid })
+    }
+
+    /// The schedule that a timer or a sink names.
+    pub fn from_row(id: InvocationId) -> Self {
+        ScheduleId(id)
+    }
+
+    /// As it stands where invocation ids stand.
+    pub fn row(self) -> InvocationId {
+        self.0
     }
 }
 
@@ -284,6 +326,12 @@ impl Malformed {
 impl fmt::Debug for InvocationId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for ScheduleId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "schedule of {}", self.0)
     }
 }
 

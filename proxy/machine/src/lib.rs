@@ -15,5 +15,6 @@ pub mod model;
 pub mod recover;
 pub mod replay;
 pub mod retry;
+pub mod schedule;
 pub mod tables;
 pub mod time;

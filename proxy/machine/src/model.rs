@@ -41,8 +41,18 @@ pub struct Failure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     Ingress,
-    Service { invocation: InvocationId, target: Target },
-    RestartAsNew { original: InvocationId },
+    Service {
+        invocation: InvocationId,
+        target: Target,
+    },
+    RestartAsNew {
+        original: InvocationId,
+    },
+    /// The schedule of that name, for the time `planned`.
+    Schedule {
+        name: String,
+        planned: Timestamp,
+    },
 }
 
 /// How long what is left of an invocation is kept after its end. Zero: not at all.

@@ -138,7 +138,9 @@ impl Turn<'_, '_> {
         }
         let ty = match sink.kind {
             SinkKind::Output => MessageType::GET_INVOCATION_OUTPUT_COMPLETION,
-            SinkKind::Attach | SinkKind::Call => MessageType::ATTACH_INVOCATION_COMPLETION,
+            SinkKind::Attach | SinkKind::Call | SinkKind::Schedule => {
+                MessageType::ATTACH_INVOCATION_COMPLETION
+            }
         };
         let content = Content::failure(NOT_FOUND, "not found");
         self.complete_command(id, record, ty, (sink.completion, content)).map(drop)

@@ -18,6 +18,7 @@ mod purge;
 mod restart;
 mod run;
 mod said;
+mod schedule;
 mod signal;
 mod state;
 mod suspend;
@@ -120,8 +121,33 @@ impl Turn<'_, '_> {
             Command::PatchState { service, key, version, state } => {
                 self.patch_state(&service, &key, version, state)
             }
+            Command::PutSchedule(plan) => {
+                let reply = self.put_schedule(*plan)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::DeleteSchedule { schedule } => {
+                let reply = self.delete_schedule(schedule)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::PauseSchedule { schedule } => {
+                let reply = self.pause_schedule(schedule)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::ResumeSchedule { schedule } => {
+                let reply = self.resume_schedule(schedule)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::TriggerSchedule { schedule, called, callee } => {
+                let reply = self.trigger_schedule(schedule, &called, callee)?;
+                self.reply(reply);
+                Ok(())
+            }
             Command::Attempt(said) => self.attempt_said(*said),
-            Command::TimerDue { key } => self.timer_due(&key),
+            Command::TimerDue { key, callee } => self.timer_due(&key, callee),
             Command::Deliver { from, sequence, message } => self.deliver(from, sequence, message),
             Command::Delivered { to, sequence } => self.delivered(to, sequence),
         }

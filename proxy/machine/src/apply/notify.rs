@@ -80,6 +80,7 @@ impl Turn<'_, '_> {
             SinkKind::Call => MessageType::CALL_COMPLETION,
             SinkKind::Attach => MessageType::ATTACH_INVOCATION_COMPLETION,
             SinkKind::Output => MessageType::GET_INVOCATION_OUTPUT_COMPLETION,
+            SinkKind::Schedule => return self.schedule_run_ended(sink, outcome),
         };
         let content = outcome.map_or_else(Content::void, outcome_out);
         self.complete_awaited(sink.caller, ty, (sink.completion, content))

@@ -4,7 +4,7 @@ use super::Turn;
 use crate::effect::Effect;
 use crate::id::InvocationId;
 use crate::kv::Fault;
-use crate::model::Status;
+use crate::model::{Callee, Status};
 use crate::tables::TableId;
 use crate::tables::codec::corrupt;
 use crate::tables::invocation::Record;
@@ -14,7 +14,7 @@ use holdfast_wire::message::pb::notification::Result as Content;
 use holdfast_wire::message::{MessageType, pb};
 
 impl Turn<'_, '_> {
-    pub(super) fn timer_due(&mut self, key: &[u8]) -> Result<(), Fault> {
+    pub(super) fn timer_due(&mut self, key: &[u8], callee: Option<Callee>) -> Result<(), Fault> {
         let (partition, timer) = Timer::parse(key)
             .ok_or_else(|| corrupt(TableId::Timer, "a key that is due is malformed"))?;
         if partition != self.here.partition {
@@ -36,6 +36,7 @@ impl Turn<'_, '_> {
             ),
             TimerKind::Start | TimerKind::Retry => self.resume_at(timer),
             TimerKind::ForgetJournal | TimerKind::Forget => self.expire(timer),
+            TimerKind::Schedule => self.schedule_due(timer, callee),
         }
     }
 

@@ -55,6 +55,7 @@ pub fn source() -> impl Strategy<Value = Source> {
         Just(Source::Ingress),
         (id(), target()).prop_map(|(invocation, target)| Source::Service { invocation, target }),
         id().prop_map(|original| Source::RestartAsNew { original }),
+        (any::<String>(), time()).prop_map(|(name, planned)| Source::Schedule { name, planned }),
     ]
 }
 
@@ -125,7 +126,12 @@ pub fn attempt_failure() -> impl Strategy<Value = AttemptFailure> {
 }
 
 pub fn sink() -> impl Strategy<Value = Sink> {
-    let kind = prop_oneof![Just(SinkKind::Call), Just(SinkKind::Attach), Just(SinkKind::Output)];
+    let kind = prop_oneof![
+        Just(SinkKind::Call),
+        Just(SinkKind::Attach),
+        Just(SinkKind::Output),
+        Just(SinkKind::Schedule),
+    ];
     (id(), any::<u32>(), kind).prop_map(|(caller, completion, kind)| Sink {
         caller,
         completion,

@@ -5,6 +5,7 @@ use super::codec::Bad;
 use super::generated as pb;
 use crate::id::{DeploymentId, InvocationId};
 use crate::model::*;
+use crate::time::Timestamp;
 use bytes::Bytes;
 use holdfast_wire::manifest::HandlerType;
 use holdfast_wire::message::MessageType;
@@ -107,6 +108,9 @@ pub fn source_out(source: &Source) -> pb::Source {
             target: Some(target_out(target)),
         }),
         Source::RestartAsNew { original } => By::RestartOf(id_out(*original)),
+        Source::Schedule { name, planned } => {
+            By::Schedule(pb::source::Schedule { name: name.clone(), planned: planned.0 })
+        }
     };
     pb::Source { by: Some(by) }
 }
@@ -120,6 +124,9 @@ pub fn source_in(source: Option<pb::Source>) -> Result<Source, Bad> {
             target: target_in(by.target)?,
         }),
         Some(By::RestartOf(original)) => Ok(Source::RestartAsNew { original: id_in(&original)? }),
+        Some(By::Schedule(by)) => {
+            Ok(Source::Schedule { name: by.name, planned: Timestamp(by.planned) })
+        }
         None => Err(Bad("the source of an invocation is missing")),
     }
 }

@@ -50,7 +50,7 @@ pub struct Empty {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Source {
-    #[prost(oneof = "source::By", tags = "1, 2, 3")]
+    #[prost(oneof = "source::By", tags = "1, 2, 3, 4")]
     pub by: ::core::option::Option<source::By>,
 }
 /// Nested message and enum types in `Source`.
@@ -63,6 +63,14 @@ pub mod source {
         #[prost(message, optional, tag = "2")]
         pub target: ::core::option::Option<super::Target>,
     }
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Schedule {
+        #[prost(string, tag = "1")]
+        pub name: ::prost::alloc::string::String,
+        /// For which time.
+        #[prost(uint64, tag = "2")]
+        pub planned: u64,
+    }
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum By {
         #[prost(message, tag = "1")]
@@ -71,6 +79,8 @@ pub mod source {
         Service(Service),
         #[prost(bytes, tag = "3")]
         RestartOf(::prost::bytes::Bytes),
+        #[prost(message, tag = "4")]
+        Schedule(Schedule),
     }
 }
 /// In milliseconds.
@@ -155,7 +165,8 @@ pub struct AttemptFailure {
     #[prost(message, optional, tag = "5")]
     pub related: ::core::option::Option<RelatedCommand>,
 }
-/// Who is told an outcome: a completion that an invocation asked for.
+/// Who is told an outcome: a completion that an invocation asked for, or a run of a schedule, whose
+/// id stands in place of an invocation's and the last 32 bits of the run's in place of a completion.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Sink {
     #[prost(bytes = "bytes", tag = "1")]
@@ -414,6 +425,94 @@ pub struct Dedup {
     #[prost(uint64, tag = "1")]
     pub sequence: u64,
 }
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Plan {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub cron: ::prost::alloc::string::String,
+    /// A name of the IANA database.
+    #[prost(string, tag = "3")]
+    pub time_zone: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub service: ::prost::alloc::string::String,
+    #[prost(string, tag = "5")]
+    pub handler: ::prost::alloc::string::String,
+    /// `{time}` in it stands for the planned time.
+    #[prost(string, optional, tag = "6")]
+    pub key: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(bytes = "bytes", tag = "7")]
+    pub argument: ::prost::bytes::Bytes,
+    #[prost(message, repeated, tag = "8")]
+    pub headers: ::prost::alloc::vec::Vec<Pair>,
+    #[prost(enumeration = "CatchUp", tag = "9")]
+    pub catch_up: i32,
+    #[prost(enumeration = "Overlap", tag = "10")]
+    pub overlap: i32,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunEnded {
+    #[prost(uint64, tag = "1")]
+    pub at: u64,
+    /// Of a failure.
+    #[prost(uint32, optional, tag = "2")]
+    pub code: ::core::option::Option<u32>,
+    #[prost(string, optional, tag = "3")]
+    pub message: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Run {
+    #[prost(uint64, tag = "1")]
+    pub planned: u64,
+    #[prost(uint64, tag = "2")]
+    pub at: u64,
+    #[prost(bytes = "bytes", tag = "3")]
+    pub invocation: ::prost::bytes::Bytes,
+    #[prost(bool, tag = "4")]
+    pub asked: bool,
+    #[prost(message, optional, tag = "5")]
+    pub ended: ::core::option::Option<RunEnded>,
+}
+/// Why a target could not be called.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Trouble {
+    #[prost(uint64, tag = "1")]
+    pub at: u64,
+    #[prost(uint64, tag = "2")]
+    pub planned: u64,
+    #[prost(string, tag = "3")]
+    pub code: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub message: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Schedule {
+    #[prost(message, optional, tag = "1")]
+    pub plan: ::core::option::Option<Plan>,
+    #[prost(bool, tag = "2")]
+    pub paused: bool,
+    #[prost(uint64, tag = "3")]
+    pub created: u64,
+    #[prost(uint64, tag = "4")]
+    pub modified: u64,
+    /// Where an `@every` begins to count.
+    #[prost(uint64, tag = "5")]
+    pub since: u64,
+    #[prost(uint64, optional, tag = "6")]
+    pub next: ::core::option::Option<u64>,
+    #[prost(message, optional, tag = "7")]
+    pub last_run: ::core::option::Option<Run>,
+    #[prost(message, optional, tag = "8")]
+    pub trouble: ::core::option::Option<Trouble>,
+    #[prost(uint32, tag = "9")]
+    pub runs: u32,
+    #[prost(uint32, tag = "10")]
+    pub caught_up: u32,
+    #[prost(uint32, tag = "11")]
+    pub skipped: u32,
+    #[prost(uint32, tag = "12")]
+    pub failed: u32,
+}
 // -------------------------------------------------------------------------------------- messages
 
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -576,6 +675,7 @@ pub enum SinkKind {
     Call = 1,
     Attach = 2,
     Output = 3,
+    Schedule = 4,
 }
 impl SinkKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -588,6 +688,7 @@ impl SinkKind {
             Self::Call => "SINK_KIND_CALL",
             Self::Attach => "SINK_KIND_ATTACH",
             Self::Output => "SINK_KIND_OUTPUT",
+            Self::Schedule => "SINK_KIND_SCHEDULE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -597,6 +698,7 @@ impl SinkKind {
             "SINK_KIND_CALL" => Some(Self::Call),
             "SINK_KIND_ATTACH" => Some(Self::Attach),
             "SINK_KIND_OUTPUT" => Some(Self::Output),
+            "SINK_KIND_SCHEDULE" => Some(Self::Schedule),
             _ => None,
         }
     }
@@ -626,6 +728,64 @@ impl EventKind {
             "EVENT_KIND_UNSPECIFIED" => Some(Self::Unspecified),
             "EVENT_KIND_ATTEMPT_FAILED" => Some(Self::AttemptFailed),
             "EVENT_KIND_PAUSED" => Some(Self::Paused),
+            _ => None,
+        }
+    }
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum CatchUp {
+    Unspecified = 0,
+    Skip = 1,
+    Once = 2,
+}
+impl CatchUp {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CATCH_UP_UNSPECIFIED",
+            Self::Skip => "CATCH_UP_SKIP",
+            Self::Once => "CATCH_UP_ONCE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CATCH_UP_UNSPECIFIED" => Some(Self::Unspecified),
+            "CATCH_UP_SKIP" => Some(Self::Skip),
+            "CATCH_UP_ONCE" => Some(Self::Once),
+            _ => None,
+        }
+    }
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Overlap {
+    Unspecified = 0,
+    Allow = 1,
+    Skip = 2,
+}
+impl Overlap {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "OVERLAP_UNSPECIFIED",
+            Self::Allow => "OVERLAP_ALLOW",
+            Self::Skip => "OVERLAP_SKIP",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "OVERLAP_UNSPECIFIED" => Some(Self::Unspecified),
+            "OVERLAP_ALLOW" => Some(Self::Allow),
+            "OVERLAP_SKIP" => Some(Self::Skip),
             _ => None,
         }
     }

@@ -108,6 +108,8 @@ pub enum SinkKind {
     Attach,
     /// Is answered at once, if need be with nothing.
     Output,
+    /// No command: `caller` is the id of a schedule, `completion` the token of its run.
+    Schedule,
 }
 
 impl Record {
@@ -173,6 +175,7 @@ pub fn sink_out(sink: &Sink) -> pb::Sink {
         SinkKind::Call => pb::SinkKind::Call,
         SinkKind::Attach => pb::SinkKind::Attach,
         SinkKind::Output => pb::SinkKind::Output,
+        SinkKind::Schedule => pb::SinkKind::Schedule,
     };
     pb::Sink { invocation: id_out(sink.caller), completion: sink.completion, kind: kind.into() }
 }
@@ -182,6 +185,7 @@ pub fn sink_in(sink: pb::Sink) -> Result<Sink, Bad> {
         pb::SinkKind::Call => SinkKind::Call,
         pb::SinkKind::Attach => SinkKind::Attach,
         pb::SinkKind::Output => SinkKind::Output,
+        pb::SinkKind::Schedule => SinkKind::Schedule,
         pb::SinkKind::Unspecified => return Err(Bad("the kind of a sink is unknown")),
     };
     Ok(Sink { caller: id_in(&sink.invocation)?, completion: sink.completion, kind })

@@ -28,6 +28,7 @@ pub mod outbox;
 pub mod promise;
 pub mod registry;
 pub mod running;
+pub mod schedule;
 pub mod state;
 pub mod timer;
 
@@ -41,7 +42,7 @@ pub enum TableId {
     Service = b'S',
     /// Reserved: questions to people.
     Ask = b'a',
-    /// Reserved: calls on a schedule.
+    /// What runs at which times.
     Schedule = b'c',
     /// The last message that came from each other partition.
     Dedup = b'd',

@@ -33,15 +33,18 @@ pub enum TimerKind {
     ForgetJournal = 4,
     /// A completed invocation is forgotten.
     Forget = 5,
+    /// A schedule is due, whose id stands in place of an invocation's.
+    Schedule = 6,
 }
 
 impl TimerKind {
-    const ALL: [TimerKind; 5] = [
+    const ALL: [TimerKind; 6] = [
         TimerKind::Start,
         TimerKind::Sleep,
         TimerKind::Retry,
         TimerKind::ForgetJournal,
         TimerKind::Forget,
+        TimerKind::Schedule,
     ];
 }
 

@@ -9,7 +9,12 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use holdfast_machine::id::{DeploymentId, InvocationId};
+use holdfast_machine::{
+    cadence,
+    id::{DeploymentId, InvocationId},
+    schedule::Unfired,
+};
+use holdfast_wire::manifest::InputRefusal;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -76,6 +81,24 @@ pub enum Error {
     #[error("`{field}` is wrong: {reason}")]
     BadField { field: &'static str, reason: String },
 
+    #[error("there is no schedule `{0}`; `GET /holdfast/schedules` lists them")]
+    UnknownSchedule(String),
+
+    #[error(
+        "`{0}` cannot name a schedule: write 1 to {max} letters, digits, `.`, `-` or `_`",
+        max = super::schedules::NAME_BYTES_MAX
+    )]
+    ScheduleName(String),
+
+    #[error("`{service}/{handler}` does not take such an input: {refusal}")]
+    Argument { service: String, handler: String, refusal: InputRefusal },
+
+    #[error(transparent)]
+    Cadence(#[from] cadence::Error),
+
+    #[error(transparent)]
+    Unfired(#[from] Unfired),
+
     #[error("cannot read the store: {0}")]
     Read(String),
 
@@ -112,6 +135,11 @@ impl Error {
             Error::BatchTooLarge { .. } => "HF0162",
             Error::Sql(error) => error.code(),
             Error::BadField { .. } => "HF0164",
+            Error::UnknownSchedule(_) => "HF0168",
+            Error::ScheduleName(_) => "HF0169",
+            Error::Argument { .. } => "HF0172",
+            Error::Cadence(error) => error.code(),
+            Error::Unfired(error) => error.code(),
             Error::Read(_) => "HF0165",
             Error::Unexpected { .. } => "HF0166",
             Error::Registry(error) => error.code(),
@@ -128,9 +156,13 @@ impl Error {
             | Error::OtherProtocol { .. }
             | Error::NoState(_)
             | Error::BatchTooLarge { .. }
-            | Error::BadField { .. } => StatusCode::BAD_REQUEST,
-            Error::UnknownInvocation(_) => StatusCode::NOT_FOUND,
+            | Error::BadField { .. }
+            | Error::ScheduleName(_)
+            | Error::Argument { .. }
+            | Error::Cadence(_) => StatusCode::BAD_REQUEST,
+            Error::UnknownInvocation(_) | Error::UnknownSchedule(_) => StatusCode::NOT_FOUND,
             Error::Refused { .. } | Error::StateChanged { .. } => StatusCode::CONFLICT,
+            Error::Unfired(unfired) => unfired_status(unfired),
             Error::NotStarted(_) => StatusCode::TOO_EARLY,
             Error::JournalGone(_) => StatusCode::GONE,
             Error::Unsupported(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -147,6 +179,14 @@ impl Error {
             Error::Registry(error) => error.restate_code(),
             _ => None,
         }
+    }
+}
+
+fn unfired_status(unfired: &Unfired) -> StatusCode {
+    match unfired {
+        Unfired::NotRegistered { .. } => StatusCode::NOT_FOUND,
+        Unfired::Key { .. } | Unfired::NoCadence(_) => StatusCode::BAD_REQUEST,
+        Unfired::StillRunning(_) | Unfired::Changed => StatusCode::CONFLICT,
     }
 }
 

@@ -11,6 +11,7 @@ mod invocations;
 mod json;
 mod openapi;
 mod pin;
+mod schedules;
 mod services;
 mod sql;
 mod state;
@@ -179,4 +180,12 @@ fn holdfast_routes() -> axum::Router<App> {
         .route("/holdfast/counts", get(holdfast::counts))
         .route("/holdfast/limits", get(holdfast::limits))
         .route("/holdfast/state/{service}/{key}", get(holdfast::state))
+        .route("/holdfast/schedules", get(schedules::list))
+        .route(
+            "/holdfast/schedules/{name}",
+            get(schedules::one).put(schedules::put).delete(schedules::delete),
+        )
+        .route("/holdfast/schedules/{name}/pause", post(schedules::pause))
+        .route("/holdfast/schedules/{name}/resume", post(schedules::resume))
+        .route("/holdfast/schedules/{name}/trigger", post(schedules::trigger))
 }

@@ -53,6 +53,10 @@ impl Admin {
         self.call(Method::POST, path, Some(body))
     }
 
+    pub fn put<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Failure> {
+        self.call(Method::PUT, path, Some(body))
+    }
+
     /// A PATCH whose answer may be empty.
     pub fn patch(&self, path: &str) -> Result<Value, Failure> {
         self.call(Method::PATCH, path, None)

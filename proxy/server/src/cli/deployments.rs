@@ -99,7 +99,7 @@ pub fn text(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or("-").to_owned()
 }
 
-fn parse_headers(headers: &[String]) -> Result<Map<String, Value>, Failure> {
+pub fn parse_headers(headers: &[String]) -> Result<Map<String, Value>, Failure> {
     headers
         .iter()
         .map(|header| {

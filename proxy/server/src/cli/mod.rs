@@ -6,6 +6,7 @@ mod args;
 mod deployments;
 mod invocations;
 mod limits;
+mod schedules;
 mod serve;
 mod services;
 mod text;
@@ -39,6 +40,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Services { admin, command } => services::run(admin.connect()?, command),
         Command::Invocations { admin, command } => invocations::run(admin.connect()?, command),
         Command::Limits { admin, command } => limits::run(admin.connect()?, command),
+        Command::Schedules { admin, command } => schedules::run(admin.connect()?, command),
         Command::State { admin, command } => services::state(admin.connect()?, command),
     }
 }

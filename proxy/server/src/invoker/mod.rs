@@ -32,7 +32,7 @@ use holdfast_machine::{
     attempt::{Attempt, Start},
     command::{AttemptEnd, AttemptSaid, Failed, Reaction},
     id::InvocationId,
-    model::Target,
+    model::{Callee, Target},
     retry::RetryPolicy,
 };
 use places::{Answer, Grant, Places, Ticket};
@@ -222,6 +222,10 @@ impl Hands for Invoker {
 
     fn withdraw(&self, invocation: InvocationId, attempt: u32) -> bool {
         self.shared.places.withdraw((invocation, attempt))
+    }
+
+    fn callee(&self, service: &str, handler: &str) -> Option<Callee> {
+        self.shared.parts.registry.callee(service, handler)
     }
 }
 

@@ -140,7 +140,6 @@ struct Registered(Registry);
 
 impl Callees for Registered {
     fn resolve(&self, service: &str, handler: &str) -> Option<Callee> {
-        let schema = self.0.schema();
-        schema.handler(service, handler).map(|(_, handler)| handler.callee())
+        self.0.callee(service, handler)
     }
 }

@@ -24,8 +24,8 @@ use crate::store::Store;
 use holdfast_machine::{
     attempt,
     command::{AttemptSaid, Command, Reply},
-    id::{InvocationId, PartitionId, Partitions},
-    model::{Entry, Outcome, Target},
+    id::{InvocationId, PartitionId, Partitions, ScheduleId},
+    model::{Callee, Entry, Outcome, Target},
     time::Timestamp,
 };
 use queue::{Ask, Work};
@@ -45,6 +45,9 @@ pub trait Hands: Send + Sync + 'static {
 
     /// An attempt need not begin any more. False: it does not wait for a place.
     fn withdraw(&self, invocation: InvocationId, attempt: u32) -> bool;
+
+    /// What is registered for a handler now, for a schedule that is due. Must not block.
+    fn callee(&self, service: &str, handler: &str) -> Option<Callee>;
 }
 
 /// The answer to who asks for a place.
@@ -281,6 +284,11 @@ impl Router {
     /// The partition that owns `invocation`.
     pub fn of(&self, invocation: InvocationId) -> &Handle {
         &self.handles[usize::from(self.partitions.of(invocation.partition_key).0)]
+    }
+
+    /// The partition that owns `schedule`.
+    pub fn of_schedule(&self, schedule: ScheduleId) -> &Handle {
+        self.of(schedule.row())
     }
 
     /// The partition that owns object key `key`.

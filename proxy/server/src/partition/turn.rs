@@ -16,7 +16,9 @@ use holdfast_machine::{
     command::Command,
     effect::Effect,
     kv::{Kv, Txn, Writes},
+    model::Callee,
     recover::recover,
+    tables::schedule::{self, Schedule},
     time::Timestamp,
 };
 use std::{
@@ -110,12 +112,31 @@ impl Partition {
     }
 
     fn fire(&self, txn: &mut Txn<'_>, now: Timestamp, key: Vec<u8>) -> Result<Applied, Stop> {
-        let effects = self.apply(txn, now, Command::TimerDue { key: key.clone() })?;
+        let callee = self.callee(txn, &key)?;
+        let effects = self.apply(txn, now, Command::TimerDue { key: key.clone(), callee })?;
         // The next scan begins behind this row, and a row that stayed would fire without end.
         if txn.get(&key)?.is_some() {
             return Err(Stop::Broken("a timer that fired was not deleted".to_owned()));
         }
         Ok(Applied { origin: Origin::Own, effects })
+    }
+
+    /// Where a schedule is due: what is registered for its target. The machine cannot ask.
+    fn callee(&self, txn: &Txn<'_>, key: &[u8]) -> Result<Option<Callee>, Stop> {
+        let Some(Schedule { plan, trouble, .. }) = schedule::of_timer(txn, key)? else {
+            return Ok(None);
+        };
+        let callee = self.release.hands.callee(&plan.service, &plan.handler);
+        if callee.is_none() && trouble.is_none() {
+            let (schedule, service, handler) = (plan.name, plan.service, plan.handler);
+            tracing::warn!(
+                schedule,
+                service,
+                handler,
+                "a schedule is due, its target is not there"
+            );
+        }
+        Ok(callee)
     }
 
     fn commit(&mut self, writes: Writes, commands: usize) -> Result<(), Stop> {

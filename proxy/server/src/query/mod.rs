@@ -4,11 +4,14 @@
 mod journal;
 pub mod model;
 mod read;
+mod schedule;
 pub mod sql;
 #[cfg(test)]
 mod tests;
 mod text;
 mod view;
+
+pub use schedule::upcoming;
 
 use crate::store::Store;
 use holdfast_machine::{
@@ -17,7 +20,9 @@ use holdfast_machine::{
     model::Pin,
     time::Timestamp,
 };
-use model::{Counts, InvocationDetail, Invocations, Limits, ObjectState, Status};
+use model::{
+    Counts, InvocationDetail, Invocations, Limits, ObjectState, ScheduleDetail, Schedules, Status,
+};
 use read::View;
 use std::sync::Arc;
 
@@ -150,6 +155,22 @@ impl Query {
     /// As `list`.
     pub async fn state(&self, service: String, key: String) -> Result<ObjectState, Error> {
         self.read(move |view| view.state(&service, &key)).await
+    }
+
+    /// Lists at most `limit` schedules, by name.
+    ///
+    /// # Errors
+    /// As `list`.
+    pub async fn schedules(&self, limit: usize) -> Result<Schedules, Error> {
+        self.read(move |view| view.schedules(limit)).await
+    }
+
+    /// One schedule.
+    ///
+    /// # Errors
+    /// As `list`.
+    pub async fn schedule(&self, name: String) -> Result<Option<ScheduleDetail>, Error> {
+        self.read(move |view| view.schedule(&name)).await
     }
 
     /// Reads from one snapshot, on a thread that may block on the disk.

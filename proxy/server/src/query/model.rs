@@ -2,6 +2,13 @@
 //! listener, which the CLI reads back with the same types. Points in time are RFC 3339 in UTC with
 //! milliseconds; fields that have no value are absent. Never holds whole payloads, only previews.
 
+mod schedule;
+
+pub use schedule::{
+    CatchUp, Overlap, Plan, Run, RunStatus, Schedule, ScheduleDetail, ScheduleTrouble, Schedules,
+    Upcoming,
+};
+
 use holdfast_machine::{id::InvocationId, time::Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -141,6 +148,7 @@ pub enum Caller {
     Ingress,
     Service { id: String, target: String },
     RestartAsNew { id: String },
+    Schedule { name: String, planned_at: String },
 }
 
 /// Answer of `GET /holdfast/invocations/{id}`.
@@ -379,7 +387,7 @@ pub struct ErrorBody {
     pub restate_code: Option<String>,
 }
 
-fn is_false(value: &bool) -> bool {
+pub(super) fn is_false(value: &bool) -> bool {
     !value
 }
 

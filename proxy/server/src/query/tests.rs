@@ -67,7 +67,7 @@ impl World {
         World { store, lease, now: START }
     }
 
-    fn apply(&mut self, command: Command) {
+    pub(super) fn apply(&mut self, command: Command) {
         self.now = self.now.plus(Duration::from_secs(1));
         let mut txn = Txn::new(&self.store as &dyn Kv);
         apply(&mut txn, HERE, self.now, command).unwrap();

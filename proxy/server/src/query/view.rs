@@ -123,6 +123,9 @@ fn caller(source: &Source) -> Caller {
             Caller::Service { id: invocation.to_string(), target: target(of) }
         }
         Source::RestartAsNew { original } => Caller::RestartAsNew { id: original.to_string() },
+        Source::Schedule { name, planned } => {
+            Caller::Schedule { name: name.clone(), planned_at: rfc3339(*planned) }
+        }
     }
 }
 

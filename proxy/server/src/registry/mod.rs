@@ -26,7 +26,7 @@ pub use tables::{Overrides, type_name};
 use crate::clock::Clock;
 use crate::http::client::Protocol;
 use discovery::{Address, Discovered};
-use holdfast_machine::{id::DeploymentId, time::Timestamp};
+use holdfast_machine::{id::DeploymentId, model::Callee, time::Timestamp};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, RwLock},
@@ -147,6 +147,11 @@ impl Registry {
         let _unchanged = self.shared.ledger.lock();
         tell(&self.schema());
         self.shared.told().push(Box::new(tell));
+    }
+
+    /// What a call of a handler needs to know, as it is registered now.
+    pub fn callee(&self, service: &str, handler: &str) -> Option<Callee> {
+        self.schema().handler(service, handler).map(|(_, handler)| handler.callee())
     }
 
     /// Registers a deployment.

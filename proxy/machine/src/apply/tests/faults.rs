@@ -69,19 +69,19 @@ fn timers_are_of_this_partition_and_due() {
     let timer = Timer::new(Timestamp(101), TimerKind::Start, id(1));
     check(
         kv,
-        Command::TimerDue { key: b"t".to_vec() },
+        Command::TimerDue { key: b"t".to_vec(), callee: None },
         expect!["corrupt row in table timer: a key that is due is malformed"],
     );
     check(
         kv,
-        Command::TimerDue { key: timer.key(PartitionId(2)) },
+        Command::TimerDue { key: timer.key(PartitionId(2)), callee: None },
         expect!["corrupt row in table timer: a key that is due is of another partition"],
     );
     let mut txn = Txn::new(kv);
     timer::put(&mut txn, HERE.partition, &timer);
     let writes = txn.into_writes();
     kv.apply(writes);
-    let early = run(kv, Command::TimerDue { key: timer.key(HERE.partition) });
+    let early = run(kv, Command::TimerDue { key: timer.key(HERE.partition), callee: None });
     assert_eq!(early, Ok(vec![Effect::WakeAt(Timestamp(101))]));
     assert!(timer::exists(kv, HERE.partition, &timer).unwrap());
 }

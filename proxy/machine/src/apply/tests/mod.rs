@@ -12,6 +12,7 @@ mod partitions;
 mod pause;
 mod retention;
 mod retries;
+mod schedules;
 pub(crate) mod script;
 mod show;
 mod signals;

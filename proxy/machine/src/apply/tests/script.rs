@@ -5,6 +5,8 @@
 //! 1 a#1 run 1; ran 1 value; output done; end       what attempt 1 of `a` says
 //! 5 due                                            all timers up to now
 //! 6 cancel a | kill a | pause a | resume a [pin=N] | purge a | purge-journal a | attach a | …
+//! 6 put n Greeter/greet cron=0_9_*_*_* [tz=Europe/Berlin] [catch-up=skip] [overlap=skip]
+//! 6 delete n | hold n | release n | trigger n      schedules; a service `Gone…` is not registered
 //! 7 route                                          messages between partitions, until none is left
 //! 8 recover                                        the effects that the tables call for
 //! 9 dump                                           all rows
@@ -19,11 +21,11 @@ use super::{show, statements};
 use crate::apply::{Here, apply};
 use crate::command::*;
 use crate::effect::Effect;
-use crate::id::{InvocationId, PartitionId, PartitionKey, Partitions};
+use crate::id::{InvocationId, PartitionId, PartitionKey, Partitions, ScheduleId};
 use crate::kv::{MemoryKv, Txn};
 use crate::model::*;
 use crate::recover::recover;
-use crate::tables::timer;
+use crate::tables::{schedule, timer};
 use crate::time::Timestamp;
 use bytes::Bytes;
 use holdfast_wire::manifest::HandlerType;
@@ -173,7 +175,10 @@ impl World {
             let store = &self.stores[usize::from(partition.0)];
             let due = timer::due(store, partition, Timestamp(0), self.now, usize::MAX).unwrap();
             for key in due {
-                self.apply(partition, Command::TimerDue { key });
+                let store = &self.stores[usize::from(partition.0)];
+                let schedule = schedule::of_timer(store, &key).unwrap();
+                let callee = schedule.and_then(|schedule| registered(&schedule.plan));
+                self.apply(partition, Command::TimerDue { key, callee });
             }
         }
     }
@@ -202,8 +207,10 @@ impl World {
     }
 
     fn door(&mut self, word: &str, mut words: Words<'_>) {
-        if word == "patch" {
-            return self.patch(words);
+        match word {
+            "patch" => return self.patch(words),
+            "put" | "delete" | "hold" | "release" | "trigger" => return self.schedule(word, words),
+            _ => {}
         }
         let name = words.next().to_owned();
         let mut invocation = self.id(&name);
@@ -301,6 +308,28 @@ impl World {
             state: state.collect(),
         };
         self.apply(self.partitions.of(PartitionKey::of_key(key)), command);
+    }
+
+    fn schedule(&mut self, word: &str, mut words: Words<'_>) {
+        let name = words.next();
+        let schedule = ScheduleId::of(name);
+        self.names.insert(schedule.row(), name);
+        let partition = self.partitions.of(schedule.row().partition_key);
+        let command = match word {
+            "put" => Command::PutSchedule(Box::new(plan(name, words))),
+            "delete" => Command::DeleteSchedule { schedule },
+            "hold" => Command::PauseSchedule { schedule },
+            "release" => Command::ResumeSchedule { schedule },
+            _ => {
+                let store = &self.stores[usize::from(partition.0)];
+                let row = schedule::get(store, partition, schedule).unwrap();
+                let plan = row.map_or_else(|| plan(name, Words::new("a/b")), |row| row.plan);
+                let called = words.text("called").unwrap_or(plan.service.clone());
+                let callee = registered(&plan).expect("the door looked");
+                Command::TriggerSchedule { schedule, called: (called, plan.handler), callee }
+            }
+        };
+        self.apply(partition, command);
     }
 
     fn attempt(&mut self, who: &str, statements: &str) {

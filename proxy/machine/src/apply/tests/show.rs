@@ -3,9 +3,10 @@
 use super::script::Names;
 use crate::command::Reply;
 use crate::effect::Effect;
-use crate::id::{InvocationId, PartitionId};
+use crate::id::{InvocationId, PartitionId, ScheduleId};
 use crate::kv::{Kv, MemoryKv};
 use crate::model::*;
+use crate::schedule::Unfired;
 use crate::tables::message::Message;
 use crate::tables::notified::NotificationId;
 use crate::tables::timer::Timer;
@@ -48,13 +49,21 @@ fn message(message: &Message, names: &mut Names) -> String {
         Message::Invoke { new, .. } => format!("invoke {}", names.of(new.id)),
         Message::Respond { sink, outcome } => {
             let outcome = outcome.as_ref().map_or("nothing yet".into(), self::outcome);
-            format!("{} {} {outcome}", names.of(sink.caller), sink.completion)
+            format!("{} {outcome}", self::sink(sink, names))
         }
         Message::Signal { invocation, signal, value } => {
             format!("signal {} {} {value:?}", names.of(*invocation), signal_name(signal))
         }
         Message::Kill { invocation } => format!("kill {}", names.of(*invocation)),
         Message::Attach { invocation, .. } => format!("attach to {}", names.of(*invocation)),
+    }
+}
+
+fn sink(sink: &invocation::Sink, names: &mut Names) -> String {
+    let caller = names.of(sink.caller);
+    match sink.kind {
+        invocation::SinkKind::Schedule => caller,
+        _ => format!("{caller} {}", sink.completion),
     }
 }
 
@@ -72,6 +81,15 @@ fn reply(reply: &Reply, names: &mut Names) -> String {
         Reply::Refused(refusal) => format!("refused: {refusal:?}"),
         Reply::Restarted { invocation } => format!("restarted as {}", names.of(*invocation)),
         Reply::VersionMismatch { current } => format!("mismatch, it is {current}"),
+        Reply::Stored { new } => format!("stored, {}", if *new { "new" } else { "known" }),
+        Reply::NoCadence(error) => format!("no cadence: {error}"),
+        Reply::Triggered { invocation } => format!("triggered {}", names.of(*invocation)),
+        Reply::NotTriggered(unfired) => match unfired {
+            Unfired::StillRunning(invocation) => {
+                format!("not triggered: {} is running", names.of(*invocation))
+            }
+            unfired => format!("not triggered: {unfired}"),
+        },
         Reply::Pending | Reply::Unknown | Reply::Done | Reply::Appended => {
             format!("{reply:?}").to_lowercase()
         }
@@ -178,6 +196,11 @@ fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) 
                 timer.completion
             )
         }
+        TableId::Schedule => {
+            let whose = ScheduleId::from_row(InvocationId::from_slice(&key[3..]).unwrap());
+            let schedule = schedule::get(store, partition, whose).unwrap().unwrap();
+            self::schedule(&schedule, names)
+        }
         TableId::Outbox => {
             let sequence = u64::from_be_bytes(key[5..].try_into().unwrap());
             format!(".{sequence} {}", message(&Message::decode(value).unwrap(), names))
@@ -188,6 +211,30 @@ fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) 
         TableId::Meta | TableId::Dedup => format!("{:02x?}", &value[..]),
         other => panic!("no test writes to table {other:?}"),
     }
+}
+
+fn schedule(schedule: &schedule::Schedule, names: &mut Names) -> String {
+    let mut shown = schedule.plan.name.clone();
+    if schedule.paused {
+        shown += " paused";
+    }
+    if let Some(next) = schedule.next {
+        shown += &format!(", next {}", next.0);
+    }
+    if let Some(run) = &schedule.last_run {
+        let (name, asked) = (names.of(run.invocation), if run.asked { " asked" } else { "" });
+        shown += &format!(", run {name}{asked} for {} at {}", run.planned.0, run.at.0);
+        shown += &run.ended.as_ref().map_or(" running".into(), |ended| match &ended.failure {
+            None => format!(" ended {}", ended.at.0),
+            Some((code, message)) => format!(" failed {} [{code}] {message}", ended.at.0),
+        });
+    }
+    let schedule::Counts { runs, caught_up, skipped, failed } = schedule.counts;
+    shown += &format!(", {runs} runs, {caught_up} caught up, {skipped} skipped, {failed} failed");
+    if let Some(trouble) = &schedule.trouble {
+        shown += &format!(", for {}: {} {}", trouble.planned.0, trouble.code, trouble.message);
+    }
+    shown
 }
 
 fn owned(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) -> String {
@@ -254,7 +301,7 @@ fn record(record: &invocation::Record, names: &mut Names) -> String {
         shown += &format!(", pin {}", pin.deployment.0);
     }
     for sink in &record.sinks {
-        shown += &format!(", for {} {}", names.of(sink.caller), sink.completion);
+        shown += &format!(", for {}", self::sink(sink, names));
     }
     if record.retries != Default::default() {
         let retries = &record.retries;
@@ -264,8 +311,12 @@ fn record(record: &invocation::Record, names: &mut Names) -> String {
     if record.pause_wanted {
         shown += ", to be paused";
     }
-    if let Source::RestartAsNew { original } = record.source {
-        shown += &format!(", restarted from {}", names.of(original));
+    match &record.source {
+        Source::RestartAsNew { original } => {
+            shown += &format!(", restarted from {}", names.of(*original));
+        }
+        Source::Schedule { name, planned } => shown += &format!(", of {name} for {}", planned.0),
+        Source::Ingress | Source::Service { .. } => {}
     }
     if record.root != InvocationId::from_bytes([0; 24]) {
         shown += &format!(", root {}", names.of(record.root));

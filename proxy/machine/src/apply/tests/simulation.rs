@@ -1,11 +1,12 @@
 //! Random lives on one to three partitions: handlers that run, sleep, call, wait and fail, people
-//! who cancel, kill, pause and resume, and crashes that lose everything but the tables. Whatever
-//! happens, what was recorded stays as it is, and every invocation ends.
+//! who cancel, kill, pause and resume, schedules that come and go, and crashes that lose everything
+//! but the tables. Whatever happens, what was recorded stays as it is, and every invocation ends.
 //!
 //! A failure prints the seed and the partitions; put them into `a_life` in a test to repeat it.
 
 mod handler;
 mod invariants;
+mod schedules;
 
 use self::handler::callee;
 use self::invariants::{hold, written};
@@ -48,7 +49,7 @@ proptest! {
 #[test]
 fn lives_are_eventful() {
     let mut seen = BTreeMap::new();
-    for seed in 0..8 {
+    for seed in 0..16 {
         for (what, count) in a_life(seed, 3) {
             *seen.entry(what).or_insert(0) += count;
         }
@@ -64,6 +65,8 @@ fn lives_are_eventful() {
         ("crash", 3),
         ("paused", 4),
         ("restarted", 2),
+        ("scheduled", 50),
+        ("skipped", 20),
     ];
     for (what, least) in least {
         let count = seen.get(what).copied().unwrap_or(0);
@@ -128,7 +131,7 @@ impl World {
     }
 
     fn step(&mut self) {
-        match self.chance.below(20) {
+        match self.chance.below(22) {
             0..=2 => self.invoke(),
             3..=7 => self.attempt(),
             8..=10 => self.say(),
@@ -137,6 +140,7 @@ impl World {
             15 | 16 => self.pass_time(),
             17 => self.meddle(),
             18 => self.complete_awakeable(),
+            19 | 20 => self.schedule(),
             _ if self.chance.below(8) == 0 => {
                 self.saw("crash");
                 self.crash();
@@ -247,7 +251,8 @@ impl World {
             let now = Timestamp(self.now);
             let due = timer::due(self.store(partition), partition, Timestamp(0), now, 100).unwrap();
             for key in due {
-                self.apply(partition, Command::TimerDue { key });
+                let callee = self.registered(partition, &key);
+                self.apply(partition, Command::TimerDue { key, callee });
             }
         }
     }
@@ -262,13 +267,13 @@ impl World {
         let Some(invocation) = self.anyone() else {
             return;
         };
-        let command = match self.chance.below(7) {
+        let command = match self.chance.below(10) {
             0 => Command::Kill { invocation },
             1 => Command::Cancel { invocation },
             2 => Command::Pause { invocation },
             3 => Command::Purge { invocation },
             4 => Command::PurgeJournal { invocation },
-            5 => Command::RestartAsNew {
+            5..=8 => Command::RestartAsNew {
                 invocation,
                 new: InvocationId { uuid: u128::from(self.chance.next()), ..invocation },
                 from: u32::try_from(self.chance.below(4)).unwrap(),
@@ -346,6 +351,7 @@ impl World {
     /// Nobody meddles any more: what was accepted has to end.
     fn calm_down(&mut self) {
         self.calm = true;
+        self.pause_schedules();
         for round in 0.. {
             assert!(round < 2000, "it does not come to an end: {:?}", self.unfinished());
             self.crash();
@@ -365,6 +371,7 @@ impl World {
                 self.help(invocation, &status);
             }
         }
+        self.end_schedules();
     }
 
     fn help(&mut self, invocation: InvocationId, status: &Status) {

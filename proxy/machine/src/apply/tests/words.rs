@@ -2,6 +2,7 @@
 
 use crate::id::DeploymentId;
 use crate::model::*;
+use crate::schedule::{CatchUp, Overlap, Plan};
 use bytes::Bytes;
 use holdfast_wire::manifest::HandlerType;
 use holdfast_wire::version::Version;
@@ -87,6 +88,32 @@ pub fn callee_of(target: &Target, words: &Words<'_>) -> Callee {
         None => retention,
     };
     Callee { ty: target.ty, retention, idempotent_retention, lazy_state: false }
+}
+
+/// A schedule; blanks of the expression are written as `_`.
+pub fn plan(name: &str, mut words: Words<'_>) -> Plan {
+    let target = target(words.next());
+    let skip = |policy| words.text(policy).is_some_and(|word| word == "skip");
+    Plan {
+        name: name.into(),
+        cron: words.text("cron").unwrap_or_default().replace('_', " "),
+        time_zone: words.text("tz").unwrap_or("UTC".into()),
+        service: target.service,
+        handler: target.handler,
+        key: target.key,
+        headers: vec![("x".into(), "y".into())],
+        catch_up: if skip("catch-up") { CatchUp::Skip } else { CatchUp::Once },
+        overlap: if skip("overlap") { Overlap::Skip } else { Overlap::Allow },
+        argument: words.bytes(),
+    }
+}
+
+/// What is registered for the target of a schedule.
+pub fn registered(plan: &Plan) -> Option<Callee> {
+    let key = plan.key.iter().map(|key| format!("/{key}"));
+    let called = format!("{}{}/{}", plan.service, key.collect::<String>(), plan.handler);
+    let callee = callee_of(&target(&called), &Words::new("keep=100000"));
+    (!plan.service.starts_with("Gone")).then_some(callee)
 }
 
 pub fn signal_name(word: &str) -> SignalName {

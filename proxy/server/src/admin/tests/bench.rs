@@ -18,7 +18,7 @@ use crate::store::{Store, memory::Memory};
 use crate::telemetry;
 use holdfast_machine::{
     id::{InvocationId, Partitions},
-    model::Target,
+    model::{Callee, Target},
     time::Timestamp,
 };
 use hyper::{Request, Response};
@@ -50,6 +50,10 @@ impl Hands for Busy {
 
     fn withdraw(&self, _: InvocationId, _: u32) -> bool {
         true
+    }
+
+    fn callee(&self, _: &str, _: &str) -> Option<Callee> {
+        None
     }
 }
 

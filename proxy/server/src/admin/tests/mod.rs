@@ -3,3 +3,4 @@
 mod bench;
 mod deployments;
 mod invocations;
+mod schedules;

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use holdfast_machine::{
     command::{AttemptEnd, AttemptSaid, Said},
     id::{DeploymentId, InvocationId, Partitions},
-    model::{Pin, Target},
+    model::{Callee, Pin, Target},
     time::Timestamp,
 };
 use holdfast_wire::{
@@ -66,6 +66,10 @@ impl Hands for ToTest {
 
     fn withdraw(&self, _: InvocationId, _: u32) -> bool {
         false
+    }
+
+    fn callee(&self, _: &str, _: &str) -> Option<Callee> {
+        None
     }
 }
 

@@ -44,10 +44,14 @@ pub(super) struct Bench {
     pub telemetry: telemetry::Metrics,
     pub running: Running,
     pub places: Arc<Free>,
+    /// What is registered for `Greeter/run`.
+    pub registered: Registered,
     done: mpsc::UnboundedReceiver<Done>,
     /// Attempts that a test has not asked for yet.
     started: Mutex<HashMap<InvocationId, Admitted>>,
 }
+
+pub(super) type Registered = Arc<std::sync::Mutex<Option<Callee>>>;
 
 /// What hands were told to do.
 pub(super) enum Done {
@@ -58,6 +62,7 @@ pub(super) enum Done {
 
 struct Notes {
     places: Arc<Free>,
+    registered: Registered,
     done: mpsc::UnboundedSender<Done>,
 }
 
@@ -93,6 +98,11 @@ impl Hands for Notes {
         let _ = self.done.send(Done::Withdrawn(invocation, attempt));
         true
     }
+
+    fn callee(&self, service: &str, handler: &str) -> Option<Callee> {
+        let registered = self.registered.lock().unwrap().clone();
+        registered.filter(|_| (service, handler) == ("Greeter", "run"))
+    }
 }
 
 impl Bench {
@@ -108,10 +118,12 @@ impl Bench {
             start(config, store.clone(), clock.clone(), metrics).expect("a store in memory");
         let (sender, done) = mpsc::unbounded_channel();
         let places = Arc::new(Free(AtomicUsize::new(PLACES)));
-        let hands = Arc::new(Notes { places: places.clone(), done: sender });
+        let registered = Registered::default();
+        let notes = Notes { places: places.clone(), registered: registered.clone(), done: sender };
+        let hands = Arc::new(notes);
         let running = waiting.run(hands).unwrap();
         let started = Mutex::default();
-        Bench { store, clock, router, telemetry, running, places, done, started }
+        Bench { store, clock, router, telemetry, running, places, registered, done, started }
     }
 
     /// Ends the process without a goodbye and starts another on the same store.

@@ -5,6 +5,7 @@ mod invocation;
 mod journal;
 mod keyed;
 mod registered;
+mod schedule;
 mod schema;
 
 use super::{
@@ -57,6 +58,7 @@ tables![
     keyed::Promises,
     registered::Deployments,
     registered::Services,
+    schedule::Schedules,
 ];
 
 /// Adds all tables to a connection; what describes them only where it is `asked` for.

@@ -2,10 +2,17 @@
 
 use super::{Catalog, Config, Deployment, Error, Format, Service, Sql};
 use crate::query::tests::{command, drifted, id, object, world};
+use bytes::Bytes;
 use expect_test::{Expect, expect};
-use holdfast_machine::{id::DeploymentId, time::Timestamp};
+use holdfast_machine::{
+    command::Command,
+    id::{DeploymentId, ScheduleId},
+    model::{Callee, Retention},
+    schedule::{CatchUp, Overlap, Plan},
+    time::Timestamp,
+};
 use holdfast_wire::{
-    manifest::ServiceType,
+    manifest::{HandlerType, ServiceType},
     message::{MessageType, pb},
 };
 
@@ -56,7 +63,11 @@ async fn ask(config: Config, question: &str) -> Result<Vec<u8>, Error> {
 
 /// A row a line.
 async fn check(question: &str, expected: Expect) {
-    let told = match ask(Config::default(), question).await {
+    check_answer(ask(Config::default(), question).await, expected);
+}
+
+fn check_answer(answer: Result<Vec<u8>, Error>, expected: Expect) {
+    let told = match answer {
         Ok(answer) => {
             let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
             let rows = answer["rows"].as_array().unwrap();
@@ -96,6 +107,55 @@ async fn invocations_have_the_status_that_people_see() {
         "#]],
     )
     .await;
+}
+
+#[tokio::test]
+async fn schedules_have_a_table() {
+    let (mut world, running) = world();
+    let plan = |name: &str, key: Option<&str>| Plan {
+        name: name.into(),
+        cron: "0 9 * * MON-FRI".into(),
+        time_zone: "Europe/Berlin".into(),
+        service: "Svc".into(),
+        handler: "tick".into(),
+        key: key.map(String::from),
+        argument: Bytes::new(),
+        headers: vec![],
+        catch_up: CatchUp::Once,
+        overlap: Overlap::Skip,
+    };
+    world.apply(Command::PutSchedule(Box::new(plan("daily", None))));
+    world.apply(Command::PutSchedule(Box::new(plan("held", Some("k")))));
+    let [daily, held] = ["daily", "held"].map(ScheduleId::of);
+    let callee = Callee {
+        ty: HandlerType::Service,
+        retention: Retention::default(),
+        idempotent_retention: Retention::default(),
+        lazy_state: false,
+    };
+    let called = ("Svc".into(), "tick".into());
+    world.apply(Command::TriggerSchedule { schedule: daily, called, callee });
+    world.apply(Command::PauseSchedule { schedule: held });
+    let (store, live) = world.parts(&running);
+    let sql = Sql::new(store, live, Config::default());
+    let ask = |question: &str| sql.ask(question.into(), catalog(), Format::Json);
+    check_answer(
+        ask("SELECT name, cron, time_zone, target, paused, next_at, last_status, runs, overlap
+             FROM holdfast_schedule ORDER BY name")
+        .await,
+        expect![[r#"
+            {"name":"daily","cron":"0 9 * * MON-FRI","time_zone":"Europe/Berlin","target":"Svc/tick","paused":false,"next_at":"2027-01-18T08:00:00.000Z","last_status":"running","runs":1,"overlap":"skip"}
+            {"name":"held","cron":"0 9 * * MON-FRI","time_zone":"Europe/Berlin","target":"Svc/k/tick","paused":true,"runs":0,"overlap":"skip"}
+        "#]],
+    );
+    check_answer(
+        ask("SELECT sys_invocation.target, invoked_by, invoked_by_target FROM sys_invocation
+             JOIN holdfast_schedule ON last_invocation_id = id")
+        .await,
+        expect![[r#"
+            {"target":"Svc/tick","invoked_by":"schedule","invoked_by_target":"daily"}
+        "#]],
+    );
 }
 
 #[tokio::test]
@@ -258,7 +318,7 @@ async fn the_schema_can_be_asked_for() {
     check(
         "SELECT count(*) AS tables FROM information_schema.tables WHERE table_type = 'BASE TABLE'",
         expect![[r#"
-            {"tables":18}
+            {"tables":19}
         "#]],
     )
     .await;

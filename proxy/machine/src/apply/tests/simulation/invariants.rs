@@ -1,6 +1,9 @@
 //! What one command may never do, whatever it is.
 
 use super::*;
+use crate::id::ScheduleId;
+use crate::tables::schedule::{self, Schedule};
+use crate::tables::timer::{Timer, TimerKind};
 
 /// The rows that a command is about to write, as they are.
 pub fn written(store: &MemoryKv, writes: &Writes) -> MemoryKv {
@@ -24,8 +27,32 @@ pub fn hold(before: &MemoryKv, after: &MemoryKv, partition: PartitionId, writes:
                 outcome_stays(old.as_ref(), new.as_ref());
                 rows_agree(after, partition, id, new.as_ref());
             }
+            Some(TableId::Schedule) => {
+                let id = ScheduleId::from_row(InvocationId::from_slice(&key[3..]).unwrap());
+                let old = schedule::get(before, partition, id).unwrap();
+                let new = schedule::get(after, partition, id).unwrap();
+                a_time_has_one_run(old.as_ref(), new.as_ref());
+                if let Some(due) = new.and_then(|new| new.next) {
+                    let timer = Timer::new(due, TimerKind::Schedule, id.row());
+                    assert!(timer::exists(after, partition, &timer).unwrap());
+                }
+            }
             _ => {}
         }
+    }
+}
+
+/// But for those that people ask for, runs are for later and later times.
+fn a_time_has_one_run(old: Option<&Schedule>, new: Option<&Schedule>) {
+    let run = |schedule: Option<&Schedule>| schedule.and_then(|it| it.last_run.clone());
+    let (Some(old), Some(new)) = (run(old), run(new)) else {
+        return;
+    };
+    if new.invocation == old.invocation {
+        assert_eq!(new.planned, old.planned);
+        assert!(old.ended.is_none() || old.ended == new.ended, "an end changed");
+    } else if !new.asked {
+        assert!(new.planned > old.planned, "a time has two runs");
     }
 }
 

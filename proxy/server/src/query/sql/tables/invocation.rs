@@ -185,6 +185,7 @@ fn what_it_is() -> Vec<Column<Row>> {
             Caller::Ingress => "ingress".into(),
             Caller::Service { .. } => "service".into(),
             Caller::RestartAsNew { .. } => "restart_as_new".into(),
+            Caller::Schedule { .. } => "schedule".into(),
         }),
         column("invoked_by_id", Type::Text, |it, _| match &it.record.source {
             Caller::Service { invocation, .. } => invocation.to_string().into(),
@@ -197,6 +198,7 @@ fn what_it_is() -> Vec<Column<Row>> {
         }),
         column("invoked_by_target", Type::Text, |it, _| match &it.record.source {
             Caller::Service { target, .. } => view::target(target).into(),
+            Caller::Schedule { name, .. } => name.into(),
             _ => Value::None,
         }),
         column("restarted_from", Type::Text, |it, _| match &it.record.source {
