@@ -42,6 +42,13 @@ impl Effects {
         self.seen.lock().unwrap().get(&key).cloned().unwrap_or_default()
     }
 
+    /// Who asked and which step, of all effects, in order.
+    pub fn all(&self) -> Vec<(String, String)> {
+        let mut all: Vec<_> = self.seen.lock().unwrap().keys().cloned().collect();
+        all.sort();
+        all
+    }
+
     /// How many effects there were in all.
     pub fn count(&self) -> usize {
         self.seen.lock().unwrap().values().map(Vec::len).sum()

@@ -5,8 +5,9 @@
 //! `Load/work {"id": "7"}` returns `{"id": "7", "steps": [one, two, three], "child": value}`, where
 //! each value is one that `EFFECTS_URL` was told under that id and the steps `one`, `two`,
 //! `three`, `child`. `Load/gated` and `Account/{key}/charge` with the same input wait in a step until
-//! the gate at `GATE_URL` lets them pass, as the steps `gated` and `charge`. `PORT` says where it
-//! listens, `GATED_LIMIT` how many `gated` may run at once, by the metadata of the handler.
+//! the gate at `GATE_URL` lets them pass, as the steps `gated` and `charge`. `Load/tick` tells
+//! `EFFECTS_URL` for which time a schedule called it, with its invocation as the step. `PORT` says
+//! where it listens, `GATED_LIMIT` how many `gated` may run at once, by the metadata of the handler.
 
 use examples::{effects::Effects, gate::Gate, http::Error, serve::serve};
 use restate_sdk::context::RequestTarget;
@@ -60,6 +61,14 @@ impl Load {
     async fn gated(&self, ctx: Context<'_>, Json(work): Json<Work>) -> HandlerResult<String> {
         ctx.run(|| async { Ok(self.gate.pass(&work.id, "gated").await?) }).name("gated").await?;
         Ok(work.id)
+    }
+
+    #[handler]
+    async fn tick(&self, ctx: Context<'_>) -> HandlerResult<String> {
+        let planned = ctx.headers().get("x-holdfast-scheduled-at");
+        let planned = planned.ok_or_else(|| TerminalError::new("no schedule called"))?;
+        let invocation = ctx.invocation_id();
+        Ok(ctx.run(|| async { Ok(self.effects.perform(planned, invocation, None).await?) }).await?)
     }
 }
 
