@@ -523,6 +523,9 @@ async fn a_mismatch_shows_both_sides() {
     .assert_eq(&mismatch);
     let failure = detail.invocation.last_failure.unwrap();
     assert_eq!((failure.code, failure.doc_code.as_deref()), (570, Some("HF0094")));
+    assert!(failure.message.contains("key: 'a' != 'b'"), "the failure has the whole text");
+    let waits_for = detail.invocation.waits_for.unwrap();
+    assert!(waits_for.ends_with(", after: Found a mismatch"), "a sentence: {waits_for}");
 }
 
 #[tokio::test]

@@ -172,8 +172,10 @@ pub(super) fn mismatch(mismatch: describe::Mismatch) -> Mismatch {
 }
 
 fn waits_for(record: &Record, status: Status, held_up: HeldUp) -> Option<String> {
+    // A sentence has one line; the rest is in the failure itself.
+    let line = |failure: &AttemptFailure| failure.message.lines().next().unwrap_or("").to_owned();
     let after = match &record.retries.last_failure {
-        Some(failure) => format!(", after: {}", failure.message),
+        Some(failure) => format!(", after: {}", line(failure)),
         None => String::new(),
     };
     match (&record.status, status) {
