@@ -9,7 +9,7 @@ pub struct Config {
     pub body_bytes_max: usize,
     /// Most invocations of one batch operation.
     pub batch_invocations_max: usize,
-    /// Where clients reach the ingress, as `/version` tells it; unset: not told.
+    /// Where clients reach the ingress, as `/version` tells it; unset: the address it listens at.
     pub ingress_endpoint: Option<String>,
     /// How long open requests may take after the shutdown began, in ms.
     pub shutdown_ms: u64,

@@ -245,27 +245,25 @@ fn friendly(duration: Duration) -> String {
 }
 
 fn describe_input(input: &Input) -> String {
-    let described = describe(input.content_type.as_deref(), input.json_schema.as_ref());
-    match described {
-        None => "none".into(),
-        Some(described) if input.required => described,
-        Some(described) => format!("optional {described}"),
-    }
+    describe(input.content_type.as_deref(), input.json_schema.as_ref())
 }
 
+/// Optional is an output whose media type is told even where there is none.
 fn describe_output(output: &Output) -> String {
-    describe(output.content_type.as_deref(), output.json_schema.as_ref())
-        .unwrap_or_else(|| "none".into())
+    let described = describe(output.content_type.as_deref(), output.json_schema.as_ref());
+    if output.set_content_type_if_empty { format!("optional {described}") } else { described }
 }
 
-fn describe(content_type: Option<&str>, schema: Option<&Value>) -> Option<String> {
-    let content_type = content_type?;
+fn describe(content_type: Option<&str>, schema: Option<&Value>) -> String {
+    let Some(content_type) = content_type else {
+        return "none".into();
+    };
     let text = |name: &str| schema.and_then(|schema| schema.get(name)).and_then(Value::as_str);
-    Some(match (text("title"), text("type")) {
+    match (text("title"), text("type")) {
         (Some(title), _) => format!("JSON '{title}'"),
         (None, Some(ty)) => format!("JSON {ty}"),
         (None, None) => content_type.into(),
-    })
+    }
 }
 
 /// RFC 3339 in UTC with nine digits of a second.

@@ -43,6 +43,7 @@ fn catalog(schema: &Schema) -> Catalog {
         min_version: deployment.min_version,
         max_version: deployment.max_version,
         services: deployment.services.keys().cloned().collect(),
+        sdk_version: deployment.sdk_version.clone(),
     });
     let services = schema.services.values().map(|service| sql::Service {
         name: service.name.clone(),

@@ -11,7 +11,11 @@ use crate::query::{self, Query, model, sql::Sql};
 use crate::registry::{Limit, Registration, Registry, watch::Watch};
 use crate::telemetry;
 use holdfast_machine::id::InvocationId;
-use std::{sync::Arc, time::Duration};
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// What the doors lead to.
@@ -49,9 +53,11 @@ impl Doors {
             data = %config.store.directory.display(),
             "holdfast is ready"
         );
+        let mut told = config.admin.clone();
+        told.ingress_endpoint.get_or_insert_with(|| reachable(ingress.address()));
         doors.open_ingress(config, ingress, &behind);
         doors.watch_services(config, &behind.registry);
-        doors.open_admin(config, admin, behind);
+        doors.open_admin(config, told, admin, behind);
         doors
     }
 
@@ -67,13 +73,19 @@ impl Doors {
         self.tasks.spawn(ingress.run(listener, connections, self.shutdown.clone()));
     }
 
-    fn open_admin(&self, config: &Config, listener: listen::Listener, behind: Behind) {
+    fn open_admin(
+        &self,
+        config: &Config,
+        told: admin::Config,
+        listener: listen::Listener,
+        behind: Behind,
+    ) {
         let Behind { registry, router, clock, metrics, attempts } = behind;
         let attempts = Arc::new(Attempts(attempts));
         let query = Query::new(router.store().clone(), attempts.clone());
         let sql = Sql::new(router.store().clone(), attempts, config.query.clone());
         let admin = Admin::new(admin::Parts {
-            config: config.admin.clone(),
+            config: told,
             registry,
             router,
             query,
@@ -110,6 +122,18 @@ impl Doors {
             tracing::warn!("requests were still open; they are dropped, what was accepted goes on");
         }
     }
+}
+
+/// Where a client on this machine reaches a listener.
+fn reachable(mut address: SocketAddr) -> String {
+    if address.ip().is_unspecified() {
+        let loopback: IpAddr = match address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        };
+        address.set_ip(loopback);
+    }
+    format!("http://{address}/")
 }
 
 /// The seam between who looks on and who runs.

@@ -64,7 +64,7 @@ async fn services_show_effective_values_and_handlers_their_own() {
               "name": "peek",
               "ty": "Shared",
               "public": true,
-              "input_description": "optional */*",
+              "input_description": "*/*",
               "output_description": "none",
               "retry_policy": {
                 "max_attempts": null
@@ -75,7 +75,7 @@ async fn services_show_effective_values_and_handlers_their_own() {
               "ty": "Workflow",
               "workflow_completion_retention": "1h",
               "public": true,
-              "input_description": "optional */*",
+              "input_description": "*/*",
               "output_description": "application/json",
               "retry_policy": {
                 "max_attempts": null

@@ -6,6 +6,7 @@ use super::{
     config::Config,
     dialect::{self, Question},
     error::Error,
+    functions,
     source::Source,
     tables,
     types::Type,
@@ -13,9 +14,7 @@ use super::{
 use rusqlite::{
     Connection, ErrorCode, OpenFlags,
     config::DbConfig,
-    functions::{Aggregate, Context, FunctionFlags},
     hooks::{AuthAction, AuthContext, Authorization},
-    types::Value,
 };
 use std::sync::Arc;
 
@@ -27,7 +26,7 @@ const STEPS_BETWEEN_LOOKS: i32 = 4_096;
 /// # Errors
 /// As `Sql::ask`.
 pub fn run(question: &str, source: &Arc<Source>, config: &Config) -> Result<Answer, Error> {
-    let question = dialect::read(question)?;
+    let question = dialect::read(question, &tables::columns())?;
     let connection = open(&question, source, config).map_err(|error| engine_failed(&error))?;
     let answered = collect(&connection, &question, config);
     // The first fault is the cause of whatever the engine says.
@@ -55,7 +54,7 @@ fn open(
          PRAGMA hard_heap_limit = {};",
         config.sql_memory_bytes_max
     ))?;
-    add_functions(&connection)?;
+    functions::add(&connection)?;
     tables::add(&connection, source, question.asks_for_schema)?;
     connection.authorizer(Some(authorize))?;
     let source = source.clone();
@@ -73,56 +72,6 @@ fn authorize(context: AuthContext<'_>) -> Authorization {
             Authorization::Allow
         }
         _ => Authorization::Deny,
-    }
-}
-
-/// Functions of the dialect that SQLite lacks, or has for windows alone.
-fn add_functions(connection: &Connection) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_aggregate_function("first_value", 1, flags, End::First)?;
-    connection.create_aggregate_function("last_value", 1, flags, End::Last)?;
-    connection.create_scalar_function("arrow_cast", 2, flags, |context| {
-        Ok(cast(context.get(0)?, &context.get::<String>(1)?))
-    })
-}
-
-/// Which row of a group counts.
-enum End {
-    First,
-    Last,
-}
-
-impl Aggregate<Option<Value>, Option<Value>> for End {
-    fn init(&self, _: &mut Context<'_>) -> rusqlite::Result<Option<Value>> {
-        Ok(None)
-    }
-
-    fn step(&self, context: &mut Context<'_>, seen: &mut Option<Value>) -> rusqlite::Result<()> {
-        if matches!(self, End::Last) || seen.is_none() {
-            *seen = Some(context.get(0)?);
-        }
-        Ok(())
-    }
-
-    fn finalize(
-        &self,
-        _: &mut Context<'_>,
-        seen: Option<Option<Value>>,
-    ) -> rusqlite::Result<Option<Value>> {
-        Ok(seen.flatten())
-    }
-}
-
-/// Between the few kinds of values that SQLite has.
-fn cast(value: Value, ty: &str) -> Value {
-    match value {
-        Value::Integer(number) if ty.contains("Utf8") => Value::Text(number.to_string()),
-        Value::Integer(number) if ty.starts_with("Float") => Value::Real(number as f64),
-        Value::Real(number) if ty.contains("Int") => Value::Integer(number as i64),
-        Value::Text(text) if ty.contains("Int") => {
-            text.trim().parse().map_or(Value::Null, Value::Integer)
-        }
-        other => other,
     }
 }
 
@@ -159,10 +108,16 @@ impl Failure {
 
 /// What the engine says, without the question it says it about.
 fn sentence(error: rusqlite::Error) -> String {
-    match error {
+    let said = match error {
         rusqlite::Error::SqlInputError { msg, .. } => msg,
         rusqlite::Error::SqliteFailure(_, Some(message)) => message,
         other => other.to_string(),
+    };
+    match said.starts_with("no such ") {
+        true => {
+            format!("{said}; `show tables` lists the tables, docs/sql.md columns and functions")
+        }
+        false => said,
     }
 }
 
@@ -179,8 +134,7 @@ fn collect(
     let columns = statement.columns();
     let columns = columns.enumerate().map(|(index, column)| {
         let declared = column.decl_type().and_then(Type::declared);
-        let truth = question.is_truth(index, count).then_some(Type::Boolean);
-        Column::new(column.name(), declared.or(truth))
+        Column::new(column.name(), declared.or_else(|| question.ty(index, count)))
     });
     let mut answer = Answer::new(columns.collect());
     let mut rows = statement.query([])?;

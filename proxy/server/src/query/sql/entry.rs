@@ -5,7 +5,7 @@ mod called;
 
 use super::source::Catalog;
 use bytes::Bytes;
-use called::Called;
+use called::{Called, Sent};
 use holdfast_machine::{id::InvocationId, model::Entry};
 use holdfast_wire::message::{MessageType as T, pb};
 use prost::Message;
@@ -24,13 +24,12 @@ struct Named {
     name: String,
 }
 
-/// The name that the handler gave to a command.
+/// The name that the handler gave to a command; empty where it gave none.
 pub fn name(entry: &Entry) -> Option<String> {
     if !entry.ty.is_command() {
         return None;
     }
-    let named = Named::decode(entry.payload.clone()).ok()?;
-    Some(named.name).filter(|name| !name.is_empty())
+    Some(Named::decode(entry.payload.clone()).ok()?.name)
 }
 
 /// The whole entry, payloads as arrays of bytes.
@@ -63,7 +62,7 @@ fn lite(command: Map<String, Value>) -> Map<String, Value> {
     let mut lite = Map::new();
     for (name, value) in command {
         match (name.as_str(), value) {
-            ("payload" | "value" | "headers", _) => {}
+            ("payload" | "value" | "headers" | "state_keys", _) => {}
             ("name", Value::String(given)) if given.is_empty() => {}
             ("result", Value::Object(result)) => {
                 lite.insert(name, result.keys().next().map_or(Value::Null, |kind| json!(kind)));
@@ -97,7 +96,12 @@ fn success(value: pb::Value) -> Value {
 }
 
 fn failure(failure: &pb::Failure) -> Value {
-    json!({ "Failure": { "code": failure.code, "message": failure.message } })
+    let mut shown = json!({ "code": failure.code, "message": failure.message });
+    if !failure.metadata.is_empty() {
+        let pairs = failure.metadata.iter();
+        shown["metadata"] = pairs.map(|it| json!({ "key": it.key, "value": it.value })).collect();
+    }
+    json!({ "Failure": shown })
 }
 
 fn headers(headers: &[pb::Header]) -> Value {
@@ -177,15 +181,12 @@ fn output(it: pb::OutputCommand) -> Value {
 
 fn call(it: pb::CallCommand, called: &Called<'_>) -> Value {
     let (service, key, handler) = (&it.service_name, &it.key, &it.handler_name);
-    let idempotency = it.idempotency_key.as_deref();
     json!({
-        "request": {
-            "invocation_id": called.callee(service, key, handler, idempotency),
-            "invocation_target": called.target(service, key, handler),
-            "headers": headers(&it.headers),
-            "parameter": bytes(&it.parameter),
-            "idempotency_key": it.idempotency_key,
-        },
+        "request": called.request(service, key, handler, &Sent {
+            idempotency_key: it.idempotency_key.as_deref(),
+            headers: headers(&it.headers),
+            parameter: bytes(&it.parameter),
+        }),
         "invocation_id_completion_id": it.invocation_id_notification_idx,
         "result_completion_id": it.result_completion_id,
         "name": it.name,
@@ -194,15 +195,12 @@ fn call(it: pb::CallCommand, called: &Called<'_>) -> Value {
 
 fn one_way_call(it: pb::OneWayCallCommand, called: &Called<'_>) -> Value {
     let (service, key, handler) = (&it.service_name, &it.key, &it.handler_name);
-    let idempotency = it.idempotency_key.as_deref();
     json!({
-        "request": {
-            "invocation_id": called.callee(service, key, handler, idempotency),
-            "invocation_target": called.target(service, key, handler),
-            "headers": headers(&it.headers),
-            "parameter": bytes(&it.parameter),
-            "idempotency_key": it.idempotency_key,
-        },
+        "request": called.request(service, key, handler, &Sent {
+            idempotency_key: it.idempotency_key.as_deref(),
+            headers: headers(&it.headers),
+            parameter: bytes(&it.parameter),
+        }),
         "invoke_time": it.invoke_time,
         "invocation_id_completion_id": it.invocation_id_notification_idx,
         "name": it.name,

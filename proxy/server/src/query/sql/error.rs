@@ -6,7 +6,7 @@ use holdfast_machine::kv::Fault;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The engine does not understand it, or it names what is not there.
-    #[error("{0}; `show tables` lists the tables, docs/sql.md their columns")]
+    #[error("{0}")]
     Wrong(String),
     /// It would change something.
     #[error("only questions are answered here: write one SELECT; nothing can be changed by SQL")]

@@ -9,6 +9,7 @@ mod dialect;
 mod engine;
 mod entry;
 mod error;
+mod functions;
 mod json;
 mod source;
 mod table;

@@ -33,6 +33,7 @@ pub struct Deployment {
     pub max_version: u32,
     /// Names.
     pub services: Vec<String>,
+    pub sdk_version: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -48,6 +49,10 @@ pub struct Service {
 impl Catalog {
     pub(super) fn service(&self, name: &str) -> Option<&Service> {
         self.services.iter().find(|service| service.name == name)
+    }
+
+    pub(super) fn deployment(&self, id: DeploymentId) -> Option<&Deployment> {
+        self.deployments.iter().find(|deployment| deployment.id == id)
     }
 }
 

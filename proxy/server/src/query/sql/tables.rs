@@ -9,6 +9,7 @@ mod schedule;
 mod schema;
 
 use super::{
+    dialect::Columns,
     source::Source,
     table::{Column, Table, add as add_table, declaration},
     types::Type,
@@ -60,6 +61,11 @@ tables![
     registered::Services,
     schedule::Schedules,
 ];
+
+/// What the columns of all tables are.
+pub fn columns() -> Columns {
+    Columns::new(shapes().into_iter().flat_map(|shape| shape.columns))
+}
 
 /// Adds all tables to a connection; what describes them only where it is `asked` for.
 pub fn add(connection: &Connection, source: &Arc<Source>, asked: bool) -> rusqlite::Result<()> {

@@ -34,6 +34,7 @@ fn catalog() -> Catalog {
             min_version: 5,
             max_version: 7,
             services: vec!["Svc".into(), "Obj".into()],
+            sdk_version: Some("sdk/1".into()),
         }],
         services: vec![
             service("Svc", ServiceType::Service),
@@ -100,7 +101,7 @@ async fn invocations_have_the_status_that_people_see() {
          FROM sys_invocation_status ss LEFT JOIN sys_invocation_state sis ON ss.id = sis.id
          WHERE ss.status == 'invoked' ORDER BY h",
         expect![[r#"
-            {"h":"failing","status":"invoked","in_flight":false,"last_failure":"[500] no route to bank"}
+            {"h":"failing","status":"invoked","in_flight":false,"last_failure":"[500] no route to bank\nat charge"}
             {"h":"holds","status":"invoked","in_flight":false}
             {"h":"ready","status":"invoked","in_flight":false}
             {"h":"running","status":"invoked","in_flight":true}
@@ -193,7 +194,7 @@ async fn a_journal_is_found_by_its_id() {
          WHERE sj.id = (SELECT id FROM sys_invocation WHERE target = 'Svc/waiting')
          ORDER BY index",
         expect![[r#"
-            {"index":0,"entry_type":"Command: Input","version":2,"entry_json":"{\"Command\":{\"Input\":{\"headers\":[{\"name\":\"authorization\",\"value\":\"(hidden)\"},{\"name\":\"x-a\",\"value\":\"b\"}],\"payload\":[34,105,110,34],\"name\":\"\"}}}"}
+            {"index":0,"entry_type":"Command: Input","name":"","version":2,"entry_json":"{\"Command\":{\"Input\":{\"headers\":[{\"name\":\"authorization\",\"value\":\"(hidden)\"},{\"name\":\"x-a\",\"value\":\"b\"}],\"payload\":[34,105,110,34],\"name\":\"\"}}}"}
             {"index":1,"entry_type":"Command: Run","name":"charge","version":2,"entry_json":"{\"Command\":{\"Run\":{\"completion_id\":1,\"name\":\"charge\"}}}"}
             {"index":2,"entry_type":"Notification: Run","version":2,"entry_json":"{\"Notification\":{\"Completion\":{\"Run\":{\"completion_id\":1,\"result\":{\"Success\":[255,254]}}}}}"}
             {"index":3,"entry_type":"Command: Sleep","name":"a day","version":2,"entry_json":"{\"Command\":{\"Sleep\":{\"wake_up_time\":1800086400000,\"completion_id\":2,\"name\":\"a day\"}}}"}
@@ -306,6 +307,93 @@ async fn the_dialect_of_existing_tools_is_understood() {
 }
 
 #[tokio::test]
+async fn points_and_lengths_of_time_are_calculated_with() {
+    check(
+        "SELECT target, created_at + INTERVAL '1 minute' AS later, modified_at - created_at AS age,
+                date_trunc('hour', created_at) AS hour, now() > '2020-01-01' AS past
+         FROM sys_invocation
+         WHERE created_at BETWEEN '2027-01-15 08:00:08' AND '2027-01-15 08:00:11' ORDER BY target",
+        expect![[r#"
+            {"target":"Svc/done","later":"2027-01-15T08:01:10.000Z","age":"PT1S","hour":"2027-01-15T08:00:00.000Z","past":true}
+            {"target":"Svc/waiting","later":"2027-01-15T08:01:08.000Z","age":"PT1S","hour":"2027-01-15T08:00:00.000Z","past":true}
+        "#]],
+    )
+    .await;
+    check(
+        "WITH t AS (SELECT created_at AS at, completion_retention AS kept FROM sys_invocation_status)
+         SELECT max(at) - min(at), max(at + kept) AS last, sum(kept)::interval AS kept FROM t",
+        expect![[r#"
+            {"max(at) - min(at)":11000,"last":"2027-01-15T08:01:12.000Z","kept":"PT540S"}
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn casts_and_functions_of_the_other_engine_work() {
+    check(
+        "SELECT journal_size::text || '!' AS t, TRY_CAST(target AS BIGINT) AS n,
+                (status = 'paused')::int AS i, '1.5'::double AS d, split_part(target, '/', 2) AS p
+         FROM sys_invocation WHERE target ILIKE 'SVC/P_USED'",
+        expect![[r#"
+            {"t":"1!","i":1,"d":1.5,"p":"paused"}
+        "#]],
+    )
+    .await;
+    check("SELECT target::int FROM sys_invocation", expect!["HF0063 `Obj/k/holds` cannot be cast to `int`; `try_cast` gives null for it"]).await;
+    check(
+        "SELECT services[1] AS first, array_has(services, 'Obj') AS has, array_length(services) AS n
+         FROM sys_deployment",
+        expect![[r#"
+            {"first":"Svc","has":true,"n":2}
+        "#]],
+    )
+    .await;
+    check(
+        "SELECT array_agg(DISTINCT status) AS list, bool_or(status = 'paused') AS any,
+                count(*) FILTER (WHERE next_retry_at IS NULL) AS n
+         FROM (SELECT status, next_retry_at FROM sys_invocation ORDER BY status)",
+        expect![[r#"
+            {"list":["backing-off","completed","paused","pending","ready","running","scheduled","suspended"],"any":true,"n":8}
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn absent_values_are_the_largest() {
+    let question = "SELECT target FROM sys_invocation WHERE target LIKE '%/running'
+                    OR target LIKE '%/failing' ORDER BY next_retry_at";
+    check(question, expect![[r#"
+        {"target":"Svc/failing"}
+        {"target":"Svc/running"}
+    "#]]).await;
+    check(&format!("{question} DESC"), expect![[r#"
+        {"target":"Svc/running"}
+        {"target":"Svc/failing"}
+    "#]]).await;
+    check("(SELECT 2 AS n) UNION (SELECT 1) ORDER BY n", expect![[r#"
+        {"n":1}
+        {"n":2}
+    "#]]).await;
+}
+
+#[tokio::test]
+async fn the_last_attempt_is_told_between_attempts_too() {
+    check(
+        "SELECT target, last_start_at, last_attempt_deployment_id AS dp, last_attempt_server AS sdk,
+                last_failure_error_code AS code, last_failure
+         FROM sys_invocation WHERE status IN ('running', 'backing-off', 'suspended')",
+        expect![[r#"
+            {"target":"Svc/running","last_start_at":"2027-01-15T08:00:00.000Z","dp":"dp_10dcWFx8PYDagweFaxtvbBC","sdk":"sdk/1"}
+            {"target":"Svc/failing","last_start_at":"2027-01-15T08:00:07.000Z","dp":"dp_10dcWFx8PYDagweFaxtvbBC","sdk":"sdk/1","code":"HF0071","last_failure":"[500] no route to bank\nat charge"}
+            {"target":"Svc/waiting"}
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn the_schema_can_be_asked_for() {
     check(
         "SELECT COUNT(*) AS n FROM information_schema.columns
@@ -337,9 +425,9 @@ async fn the_schema_can_be_asked_for() {
 
 #[tokio::test]
 async fn what_is_no_question_is_refused() {
-    check("select 1 from nowhere", expect!["HF0063 no such table: nowhere; `show tables` lists the tables, docs/sql.md their columns"]).await;
-    check("select \"nothing\" from state", expect![[r#"HF0063 no such column: "nothing" - should this be a string literal in single-quotes?; `show tables` lists the tables, docs/sql.md their columns"#]]).await;
-    check("please", expect![[r#"HF0063 near "please": syntax error; `show tables` lists the tables, docs/sql.md their columns"#]]).await;
+    check("select 1 from nowhere", expect!["HF0063 no such table: nowhere; `show tables` lists the tables, docs/sql.md columns and functions"]).await;
+    check("select \"nothing\" from state", expect![[r#"HF0063 no such column: "nothing" - should this be a string literal in single-quotes?; `show tables` lists the tables, docs/sql.md columns and functions"#]]).await;
+    check("please", expect![[r#"HF0063 near "please": syntax error"#]]).await;
     for changes in [
         "create table t(a)",
         "insert into sys_rules values (1)",

@@ -46,7 +46,6 @@ fn token(rest: &str, first: char) -> Result<(Kind, usize), Error> {
         '\'' => (Kind::Text, behind(rest, "'", 1)?),
         '"' => (Kind::Quoted, behind(rest, "\"", 1)?),
         '`' => (Kind::Quoted, behind(rest, "`", 1)?),
-        '[' => (Kind::Quoted, behind(rest, "]", 1)?),
         c if c.is_whitespace() => (Kind::Blank, while_true(char::is_whitespace)),
         c if c.is_ascii_digit() => {
             (Kind::Number, while_true(|c| c.is_ascii_alphanumeric() || c == '.'))
@@ -59,7 +58,7 @@ fn token(rest: &str, first: char) -> Result<(Kind, usize), Error> {
 }
 
 fn sign(rest: &str) -> Option<usize> {
-    let long = ["->>", "==", "<>", "!=", "<=", ">=", "||", "->", "<<", ">>"];
+    let long = ["->>", "::", "==", "<>", "!=", "<=", ">=", "||", "->", "<<", ">>"];
     long.into_iter().find(|sign| rest.starts_with(sign)).map(str::len)
 }
 

@@ -12,7 +12,34 @@ pub struct Called<'a> {
     pub catalog: &'a Catalog,
 }
 
+/// What is sent with a call.
+pub struct Sent<'a> {
+    pub idempotency_key: Option<&'a str>,
+    pub headers: Value,
+    pub parameter: Value,
+}
+
 impl Called<'_> {
+    /// With all fields that existing tools insist on: no traces are kept here, and retentions stand
+    /// with the new invocation.
+    pub fn request(&self, service: &str, key: &str, handler: &str, sent: &Sent<'_>) -> Value {
+        let none = json!({ "secs": 0, "nanos": 0 });
+        json!({
+            "invocation_id": self.callee(service, key, handler, sent.idempotency_key),
+            "invocation_target": self.target(service, key, handler),
+            "span_context": {
+                "span_context": { "trace_id": vec![0; 16], "span_id": vec![0; 8], "trace_flags": 0,
+                    "is_remote": false, "trace_state": "" },
+                "cause": null,
+            },
+            "parameter": sent.parameter,
+            "headers": sent.headers,
+            "idempotency_key": sent.idempotency_key,
+            "completion_retention_duration": none,
+            "journal_retention_duration": none,
+        })
+    }
+
     fn handler_type(&self, service: &str, handler: &str) -> Option<HandlerType> {
         let handlers = &self.catalog.service(service)?.handlers;
         handlers.iter().find(|(name, _)| name == handler).map(|(_, ty)| *ty)

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::query::{Attempt, view};
 use holdfast_machine::{
-    id::{InvocationId, PartitionId},
+    id::{DeploymentId, InvocationId, PartitionId},
     kv::{Fault, Kv},
     model::Source as Caller,
     model::{AttemptFailure, Awaiting, Outcome, RelatedCommand, SignalName, Status, Target},
@@ -19,6 +19,7 @@ use holdfast_machine::{
         TableId,
         invocation::{self, Record},
     },
+    time::Timestamp,
 };
 use holdfast_wire::manifest::{HandlerType, ServiceType};
 
@@ -43,6 +44,27 @@ impl Row {
     fn attempts(&self) -> Option<u64> {
         let failed = u64::from(self.live()?.retries.failures_in_row);
         Some(failed + u64::from(self.attempt.is_some()))
+    }
+
+    /// When the attempt under way began; between two attempts, when the last one failed.
+    fn last_start(&self) -> Option<Timestamp> {
+        match (&self.attempt, &self.record.status) {
+            (Some(attempt), _) => Some(attempt.started_at),
+            (None, Status::BackingOff { .. }) => Some(self.record.times.modified),
+            _ => None,
+        }
+    }
+
+    /// Where the last attempt went. Without a pin it goes to the latest deployment.
+    fn last_deployment(&self, source: &Source) -> Option<DeploymentId> {
+        let live = self.attempt.and_then(|attempt| attempt.deployment);
+        let pinned = live.or_else(|| self.record.pin.map(|pin| pin.deployment));
+        let latest = || {
+            let service = source.catalog.service(&self.record.target.service)?;
+            Some(service.deployment)
+        };
+        self.last_start()?;
+        pinned.or_else(latest)
     }
 
     fn failure(&self) -> Option<&AttemptFailure> {
@@ -246,22 +268,22 @@ fn what_became_of_it() -> Vec<Column<Row>> {
 fn what_happens() -> Vec<Column<Row>> {
     vec![
         column("retry_count", Type::UInt64, |it, _| it.attempts().into()),
-        column("last_start_at", Type::Timestamp, |it, _| {
-            it.attempt.map(|attempt| attempt.started_at).into()
+        column("last_start_at", Type::Timestamp, |it, _| it.last_start().into()),
+        column("last_attempt_deployment_id", Type::Text, |it, source| {
+            it.last_deployment(source).map(|id| id.to_string()).into()
         }),
-        column("last_attempt_deployment_id", Type::Text, |it, _| {
-            it.attempt.and_then(|attempt| attempt.deployment).map(|id| id.to_string()).into()
+        column("last_attempt_server", Type::Text, |it, source| {
+            let deployment =
+                it.last_deployment(source).and_then(|id| source.catalog.deployment(id));
+            deployment.and_then(|deployment| deployment.sdk_version.clone()).into()
         }),
-        column("last_attempt_server", Type::Text, |_, _| Value::None),
         column("next_retry_at", Type::Timestamp, |it, _| match it.record.status {
             Status::BackingOff { until } => until.into(),
             _ => Value::None,
         }),
-        column("last_failure", Type::Text, |it, _| {
-            it.failure().map(|failure| format!("[{}] {}", failure.code, failure.message)).into()
-        }),
+        column("last_failure", Type::Text, |it, _| it.failure().map(failure_text).into()),
         column("last_failure_error_code", Type::Text, |it, _| {
-            it.failure().and_then(|failure| failure.doc_code.clone()).into()
+            it.failure().map(|failure| failure.doc_code.as_deref().unwrap_or(OF_THE_SERVICE)).into()
         }),
         column("last_failure_related_command_index", Type::UInt64, related_index),
         column("last_failure_related_command_name", Type::Text, related_name),
@@ -271,6 +293,17 @@ fn what_happens() -> Vec<Column<Row>> {
         column("last_failure_related_entry_type", Type::Text, related_type),
         column("last_awaiting_on_future_json", Type::Text, |_, _| Value::None),
     ]
+}
+
+/// The code that existing tools know for a failure that the service told.
+const OF_THE_SERVICE: &str = "RT0007";
+
+fn failure_text(failure: &AttemptFailure) -> String {
+    let AttemptFailure { code, message, stacktrace, .. } = failure;
+    match stacktrace.as_str() {
+        "" => format!("[{code}] {message}"),
+        stacktrace => format!("[{code}] {message}\n{stacktrace}"),
+    }
 }
 
 fn related_index(it: &Row, _: &Source) -> Value {
