@@ -29,10 +29,10 @@ pub(super) async fn query(
 
 /// JSON for exactly this word: existing tools rely on everything else being Arrow.
 fn wanted(headers: &HeaderMap) -> Format {
-    match headers.get(header::ACCEPT) {
-        Some(accept) if accept == Format::Json.content_type() => Format::Json,
-        _ => Format::Arrow,
-    }
+    let accept = headers.get(header::ACCEPT);
+    let mut named = [Format::Json, Format::Table].into_iter();
+    let named = named.find(|format| accept.is_some_and(|it| it == format.content_type()));
+    named.unwrap_or(Format::Arrow)
 }
 
 fn catalog(schema: &Schema) -> Catalog {

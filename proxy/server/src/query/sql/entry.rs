@@ -349,3 +349,75 @@ fn lite_notification(ty: T, it: pb::Notification) -> Value {
     };
     json!({ "ty": of, "id": id, "result": result })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use holdfast_machine::{id::PartitionKey, time::Timestamp};
+
+    /// The entry as existing tools read it, whole and without payloads.
+    fn check(ty: T, message: &impl Message, expected: Expect) {
+        let entry = Entry {
+            index: 3,
+            ty,
+            payload: message.encode_to_vec().into(),
+            appended_at: Timestamp(0),
+        };
+        let id = InvocationId { partition_key: PartitionKey(1), uuid: 2 };
+        let catalog = Catalog::default();
+        let (whole, lite) = (json(id, &entry, &catalog), lite_json(id, &entry, &catalog));
+        expected.assert_eq(&format!("{}\n{}\n", whole.unwrap(), lite.unwrap()));
+    }
+
+    #[test]
+    fn a_call_has_every_field_that_is_insisted_on() {
+        let call = pb::CallCommand {
+            service_name: "Obj".into(),
+            handler_name: "add".into(),
+            key: "k".into(),
+            parameter: "1".into(),
+            invocation_id_notification_idx: 1,
+            result_completion_id: 2,
+            ..pb::CallCommand::default()
+        };
+        check(
+            T::CALL,
+            &call,
+            expect![[r#"
+            {"Command":{"Call":{"request":{"invocation_id":"inv_10T5Thwsbi8d72D176nmmtmeXYsMc2o7NG","invocation_target":{"VirtualObject":{"name":"Obj","key":"k","handler":"add","handler_ty":"Exclusive","scope":null}},"span_context":{"span_context":{"trace_id":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"span_id":[0,0,0,0,0,0,0,0],"trace_flags":0,"is_remote":false,"trace_state":""},"cause":null},"parameter":[49],"headers":[],"idempotency_key":null,"completion_retention_duration":{"secs":0,"nanos":0},"journal_retention_duration":{"secs":0,"nanos":0}},"invocation_id_completion_id":1,"result_completion_id":2,"name":""}}}
+            {"Command":{"Call":{"invocation_id":"inv_10T5Thwsbi8d72D176nmmtmeXYsMc2o7NG","invocation_target":{"VirtualObject":{"name":"Obj","key":"k","handler":"add","handler_ty":"Exclusive","scope":null}},"invocation_id_completion_id":1,"result_completion_id":2}}}
+        "#]],
+        );
+    }
+
+    #[test]
+    fn failures_have_their_metadata() {
+        let metadata = pb::FailureMetadata { key: "a".into(), value: "b".into() };
+        let failure = pb::Failure { code: 418, message: "no".into(), metadata: vec![metadata] };
+        let result = Some(pb::output_command::Result::Failure(failure));
+        let output = pb::OutputCommand { result, ..pb::OutputCommand::default() };
+        check(
+            T::OUTPUT,
+            &output,
+            expect![[r#"
+            {"Command":{"Output":{"result":{"Failure":{"code":418,"message":"no","metadata":[{"key":"a","value":"b"}]}},"name":""}}}
+            {"Command":{"Output":{"result":"Failure"}}}
+        "#]],
+        );
+    }
+
+    #[test]
+    fn state_keys_are_a_payload() {
+        let value = Some(pb::StateKeys { keys: vec!["a".into()] });
+        let keys = pb::GetEagerStateKeysCommand { value, ..Default::default() };
+        check(
+            T::GET_EAGER_STATE_KEYS,
+            &keys,
+            expect![[r#"
+            {"Command":{"GetEagerStateKeys":{"state_keys":["a"],"name":""}}}
+            {"Command":{"GetEagerStateKeys":{}}}
+        "#]],
+        );
+    }
+}

@@ -25,6 +25,16 @@ pub fn encode(answer: &Answer) -> Vec<u8> {
     out
 }
 
+/// `{"columns":["…"],"rows":[[…]]}`: absent values are null.
+pub fn encode_table(answer: &Answer) -> Vec<u8> {
+    let names: Vec<&str> = answer.columns.iter().map(|column| column.name.as_str()).collect();
+    let row = |row: &Vec<Cell>| -> Vec<Value> {
+        answer.columns.iter().zip(row).map(|(column, cell)| value(column.ty(), cell)).collect()
+    };
+    let rows: Vec<Vec<Value>> = answer.rows.iter().map(row).collect();
+    serde_json::json!({ "columns": names, "rows": rows }).to_string().into_bytes()
+}
+
 fn value(ty: Type, cell: &Cell) -> Value {
     match (ty, cell) {
         (Type::UInt64, Cell::Integer(number)) => number.cast_unsigned().into(),

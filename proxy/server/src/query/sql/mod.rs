@@ -44,8 +44,10 @@ pub struct Sql {
 /// How an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// `{"rows":[…]}`
+    /// `{"rows":[{…}]}`
     Json,
+    /// `{"columns":[…],"rows":[[…]]}`: every column, also where no row has a value for it.
+    Table,
     /// The streaming format of Arrow IPC.
     Arrow,
 }
@@ -55,6 +57,7 @@ impl Format {
     pub const fn content_type(self) -> &'static str {
         match self {
             Format::Json => "application/json",
+            Format::Table => "application/vnd.holdfast.table+json",
             Format::Arrow => "application/vnd.apache.arrow.stream",
         }
     }
@@ -87,6 +90,7 @@ impl Sql {
             drop(turn);
             Ok(match format {
                 Format::Json => json::encode(&answer),
+                Format::Table => json::encode_table(&answer),
                 Format::Arrow => arrow::encode(&answer),
             })
         };

@@ -340,7 +340,11 @@ async fn casts_and_functions_of_the_other_engine_work() {
         "#]],
     )
     .await;
-    check("SELECT target::int FROM sys_invocation", expect!["HF0063 `Obj/k/holds` cannot be cast to `int`; `try_cast` gives null for it"]).await;
+    check(
+        "SELECT target::int FROM sys_invocation",
+        expect!["HF0063 `Obj/k/holds` cannot be cast to `int`; `try_cast` gives null for it"],
+    )
+    .await;
     check(
         "SELECT services[1] AS first, array_has(services, 'Obj') AS has, array_length(services) AS n
          FROM sys_deployment",
@@ -364,18 +368,30 @@ async fn casts_and_functions_of_the_other_engine_work() {
 async fn absent_values_are_the_largest() {
     let question = "SELECT target FROM sys_invocation WHERE target LIKE '%/running'
                     OR target LIKE '%/failing' ORDER BY next_retry_at";
-    check(question, expect![[r#"
+    check(
+        question,
+        expect![[r#"
         {"target":"Svc/failing"}
         {"target":"Svc/running"}
-    "#]]).await;
-    check(&format!("{question} DESC"), expect![[r#"
+    "#]],
+    )
+    .await;
+    check(
+        &format!("{question} DESC"),
+        expect![[r#"
         {"target":"Svc/running"}
         {"target":"Svc/failing"}
-    "#]]).await;
-    check("(SELECT 2 AS n) UNION (SELECT 1) ORDER BY n", expect![[r#"
+    "#]],
+    )
+    .await;
+    check(
+        "(SELECT 2 AS n) UNION (SELECT 1) ORDER BY n",
+        expect![[r#"
         {"n":1}
         {"n":2}
-    "#]]).await;
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -447,6 +463,22 @@ async fn what_is_no_question_is_refused() {
         expect!["HF0064 more than one statement was given; ask one question at a time"],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_table_has_every_column() {
+    let question = "SELECT target, next_retry_at, status = 'paused' AS paused FROM sys_invocation
+                    WHERE target LIKE '%/paused'";
+    let ask = async |question: &str| {
+        let answer = sql(Config::default()).ask(question.into(), catalog(), Format::Table).await;
+        String::from_utf8(answer.unwrap()).unwrap()
+    };
+    expect![[
+        r#"{"columns":["target","next_retry_at","paused"],"rows":[["Svc/paused",null,true]]}"#
+    ]]
+    .assert_eq(&ask(question).await);
+    expect![[r#"{"columns":["pattern","version"],"rows":[]}"#]]
+        .assert_eq(&ask("SELECT pattern, version FROM sys_rules").await);
 }
 
 #[tokio::test]
