@@ -3,6 +3,7 @@
 
 mod about;
 mod batch;
+mod compress;
 mod config;
 mod deployments;
 mod error;
@@ -17,6 +18,7 @@ mod sql;
 mod state;
 #[cfg(test)]
 mod tests;
+mod welcome;
 
 pub use config::Config;
 pub use error::Error;
@@ -89,6 +91,10 @@ impl Admin {
             .nest("/v4", routes(ApiVersion::Later))
             .route("/v1", old.clone())
             .route("/v1/{*rest}", old)
+            .route("/", get(welcome::page))
+            .route("/ui", get(welcome::page))
+            .route("/ui/", get(welcome::page))
+            .layer(axum::middleware::from_fn(compress::gzip))
             .layer(DefaultBodyLimit::max(app.config.body_bytes_max))
             .with_state(app)
     }

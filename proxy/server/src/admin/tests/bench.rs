@@ -21,7 +21,7 @@ use holdfast_machine::{
     model::{Callee, Target},
     time::Timestamp,
 };
-use hyper::{Request, Response};
+use hyper::{HeaderMap, Request, Response};
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex},
@@ -125,6 +125,18 @@ impl Bench {
         let status = response.status().as_u16();
         let body = read_body(response.into_body(), 1 << 20).await.unwrap();
         (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    /// Head and body of a GET with one header.
+    pub async fn ask(&self, path: &str, name: &str, value: &str) -> (HeaderMap, Vec<u8>) {
+        let request = Request::builder()
+            .uri(format!("http://{}{path}", self.address))
+            .header(name, value)
+            .body(empty())
+            .unwrap();
+        let response = self.client.send(Protocol::Http1, request).await.unwrap();
+        let (head, body) = response.into_parts();
+        (head.headers, read_body(body, 1 << 20).await.unwrap().to_vec())
     }
 
     pub async fn json(&self, method: &str, path: &str, body: &str) -> (u16, serde_json::Value) {

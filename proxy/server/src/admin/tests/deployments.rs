@@ -3,6 +3,7 @@
 use super::bench::{Bench, Service};
 use expect_test::expect;
 use serde_json::Value;
+use std::io::Read;
 
 const SERVICES: &str = r#"[
     {"name":"Greeter","ty":"SERVICE","handlers":[{"name":"greet",
@@ -260,4 +261,36 @@ async fn the_server_tells_about_itself() {
     let asked = bench.json("POST", "/query", r#"{"query":"SELECT 1 AS one"}"#).await;
     assert_eq!(asked, (200, serde_json::json!({ "rows": [{ "one": 1 }] })));
     assert_eq!(bench.call("GET", "/nowhere", "").await, (404, String::new()));
+}
+
+#[tokio::test]
+async fn large_answers_are_compressed_for_who_takes_it() {
+    let (bench, service) = (Bench::start().await, Service::start(SERVICES).await);
+    bench.register(&service, "").await;
+    let ask = async |path: &str, encoding: &str| bench.ask(path, "accept-encoding", encoding).await;
+    let (head, plain) = ask("/services", "br").await;
+    assert_eq!(head.get("content-encoding"), None);
+    assert_eq!(&head["vary"], "accept-encoding");
+    let (head, packed) = ask("/services", "gzip, br").await;
+    assert_eq!(&head["content-encoding"], "gzip");
+    assert!(packed.len() < plain.len() / 2, "{} of {}", packed.len(), plain.len());
+    let mut unpacked = vec![];
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap();
+    assert_eq!(unpacked, plain);
+    let (head, _) = ask("/health", "gzip").await;
+    assert_eq!(head.get("content-encoding"), None);
+}
+
+#[tokio::test]
+async fn who_knows_no_route_is_told_them() {
+    let bench = Bench::start().await;
+    for path in ["/", "/ui", "/ui/"] {
+        let (head, body) = bench.ask(path, "accept", "text/html,*/*;q=0.8").await;
+        assert!(head["content-type"].to_str().unwrap().starts_with("text/html"), "{path}");
+        assert!(String::from_utf8(body).unwrap().contains("<a href=\"/holdfast/health\">"));
+    }
+    let (_, map) = bench.json("GET", "/", "").await;
+    for route in map["routes"].as_object().unwrap().keys().filter(|route| *route != "/query") {
+        assert_eq!(bench.call("GET", route, "").await.0, 200, "{route}");
+    }
 }
