@@ -1,24 +1,20 @@
-//! The admin listener of a running sidecar, seen from a terminal.
+//! The listeners of a running sidecar, seen from a terminal.
+
+mod door;
 
 use super::Failure;
-use crate::http::{
-    client::{self, Client, Protocol},
-    full,
-};
-use http_body_util::BodyExt;
-use hyper::{Method, Request, StatusCode};
+use door::Door;
+use hyper::{Method, StatusCode};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-/// Answers larger than this are refused, in bytes.
-const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub use door::{Answer, Ask};
 
-/// One sidecar. Every call is a round trip that blocks.
-pub struct Admin {
-    base: String,
-    client: Client,
-    runtime: tokio::runtime::Runtime,
-}
+/// The admin listener. Every call is a round trip that blocks.
+pub struct Admin(Door);
+
+/// The ingress.
+pub struct Ingress(Door);
 
 /// A status that is not a success, in the words of the server.
 #[derive(Debug, thiserror::Error)]
@@ -28,21 +24,24 @@ pub struct Refused {
     pub message: String,
 }
 
+/// A row of an answer in SQL: columns without a value are absent.
+pub type Row = Map<String, Value>;
+
+/// An answer in SQL with its columns in order.
+#[derive(Debug, serde::Deserialize)]
+pub struct Table {
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<Value>>,
+}
+
 impl Admin {
     pub fn new(url: &str) -> Result<Admin, Failure> {
-        let base = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
-        let uri: hyper::Uri = base
-            .parse()
-            .map_err(|_| format!("`{url}` is not an address; write http://HOST:PORT"))?;
-        if uri.authority().is_none() {
-            return Err(format!("`{url}` has no host; write http://HOST:PORT").into());
-        }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let client = {
-            let _inside = runtime.enter();
-            Client::new(client::Config::default(), tokio_util::sync::CancellationToken::new())?
-        };
-        Ok(Admin { base: base.trim_end_matches('/').to_owned(), client, runtime })
+        Door::new(url, "--admin").map(Admin)
+    }
+
+    /// Where it is.
+    pub fn base(&self) -> &str {
+        self.0.base()
     }
 
     pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
@@ -57,9 +56,9 @@ impl Admin {
         self.call(Method::PUT, path, Some(body))
     }
 
-    /// A PATCH whose answer may be empty.
-    pub fn patch(&self, path: &str) -> Result<Value, Failure> {
-        self.call(Method::PATCH, path, None)
+    /// A PATCH with a body.
+    pub fn change<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Failure> {
+        self.call(Method::PATCH, path, Some(body))
     }
 
     pub fn delete(&self, path: &str) -> Result<Value, Failure> {
@@ -72,45 +71,55 @@ impl Admin {
         path: &str,
         body: Option<&Value>,
     ) -> Result<T, Failure> {
-        let (status, bytes) = self.runtime.block_on(self.round_trip(method, path, body))?;
-        if !status.is_success() {
-            return Err(Refused { status, message: refusal(&bytes) }.into());
-        }
-        let text: &[u8] = if bytes.is_empty() { b"null" } else { &bytes };
-        serde_json::from_slice(text).map_err(|error| {
-            format!("{} answered something else than expected: {error}", self.base).into()
-        })
+        self.ask(Ask::json(method, path, body))?.success()?.read()
     }
 
-    async fn round_trip(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<(StatusCode, bytes::Bytes), Failure> {
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
-        if body.is_some() {
-            request = request.header("content-type", "application/json");
+    /// An answer, whatever its status is.
+    pub fn ask(&self, ask: Ask) -> Result<Answer, Failure> {
+        self.0.ask(ask)
+    }
+
+    /// Many PATCHes at the same time; answers in their order.
+    pub fn patch_each(&self, paths: Vec<String>) -> Vec<Result<Answer, Failure>> {
+        let asks = paths.iter().map(|path| Ask::json(Method::PATCH, path, None));
+        self.0.ask_each(asks.collect())
+    }
+
+    /// The rows of an answer in SQL.
+    pub fn sql(&self, question: &str) -> Result<Vec<Row>, Failure> {
+        #[derive(serde::Deserialize)]
+        struct Rows {
+            rows: Vec<Row>,
         }
-        let body = body.map(Value::to_string).unwrap_or_default();
-        let request = request.body(full(body))?;
-        let response = self.client.send(Protocol::Http1, request).await.map_err(|error| {
-            format!("no sidecar answers at {}: {error}; start one with `holdfast serve`, or say where it is with --admin", self.base)
-        })?;
-        let status = response.status();
-        let limited = http_body_util::Limited::new(response.into_body(), ANSWER_BYTES_MAX);
-        let bytes =
-            limited.collect().await.map_err(|error| format!("the answer broke off: {error}"))?;
-        Ok((status, bytes.to_bytes()))
+        let answer = self.ask(sql(question, "application/json"))?.success()?;
+        Ok(answer.read::<Rows>()?.rows)
+    }
+
+    /// An answer in SQL as a table.
+    pub fn table(&self, question: &str) -> Result<Table, Failure> {
+        self.ask(sql(question, crate::query::sql::Format::Table.content_type()))?.success()?.read()
     }
 }
 
-/// The sentence in an error answer: `{"message": …}`, or the text as it is.
-fn refusal(bytes: &[u8]) -> String {
-    let message = serde_json::from_slice::<Value>(bytes)
-        .ok()
-        .and_then(|value| Some(value.get("message")?.as_str()?.to_owned()));
-    message.unwrap_or_else(|| String::from_utf8_lossy(bytes).trim().to_owned())
+fn sql(question: &str, accept: &str) -> Ask {
+    let ask = Ask::json(Method::POST, "/query", Some(&json!({ "query": question })));
+    ask.header("accept", accept)
+}
+
+/// `text` as a text in SQL.
+pub fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+impl Ingress {
+    pub fn new(url: &str) -> Result<Ingress, Failure> {
+        Door::new(url, "--ingress").map(Ingress)
+    }
+
+    /// An answer, whatever its status is.
+    pub fn ask(&self, ask: Ask) -> Result<Answer, Failure> {
+        self.0.ask(ask)
+    }
 }
 
 /// `text` as one path segment or query value.

@@ -1,6 +1,23 @@
-//! What can be typed.
+//! What can be typed. One voice: what a command does, in the words of `ARCHITECTURE.md`; an option
+//! says what it changes.
 
-use super::api::Admin;
+mod calls;
+mod deployments;
+mod invocations;
+mod limits;
+mod schedules;
+mod services;
+mod state;
+
+pub use calls::{Awakeables, Payload, Sent};
+pub use deployments::{Deployments, Register, Remove, Update};
+pub use invocations::{Invocations, List, Which};
+pub use limits::Limits;
+pub use schedules::{Schedules, SetSchedule};
+pub use services::{ServiceConfig, Services, Settings};
+pub use state::State;
+
+use super::api::{Admin, Ingress};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -22,6 +39,57 @@ pub enum Command {
     Run(Run),
     /// Print the effective settings as TOML
     Config(Serve),
+    /// Which sidecar answers, whether it is well, and what it has to do
+    #[command(visible_alias = "whoami")]
+    Status {
+        #[command(flatten)]
+        admin: AdminUrl,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Call a handler and print its answer: `holdfast call Greeter/greet -d '"Ada"'`
+    Call {
+        #[command(flatten)]
+        ingress: IngressUrl,
+        #[command(flatten)]
+        payload: Payload,
+    },
+    /// Call a handler and do not wait: prints the id of the invocation
+    Send {
+        #[command(flatten)]
+        ingress: IngressUrl,
+        #[command(flatten)]
+        payload: Payload,
+        /// Start so much later: `10s`, `1h 30m`, `PT3H`
+        #[arg(long, value_name = "DURATION")]
+        delay: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Wait for an invocation and print its answer
+    Attach {
+        #[command(flatten)]
+        ingress: IngressUrl,
+        #[command(flatten)]
+        sent: Sent,
+    },
+    /// Print the answer of an invocation, if it has one already
+    Output {
+        #[command(flatten)]
+        ingress: IngressUrl,
+        #[command(flatten)]
+        sent: Sent,
+    },
+    /// Promises that handlers wait for and others fulfil
+    #[command(visible_alias = "awakeable")]
+    Awakeables {
+        #[command(flatten)]
+        ingress: IngressUrl,
+        #[command(subcommand)]
+        command: Awakeables,
+    },
     /// What is deployed where
     #[command(visible_alias = "deployment")]
     Deployments {
@@ -30,7 +98,7 @@ pub enum Command {
         #[command(subcommand)]
         command: Deployments,
     },
-    /// Services and their handlers
+    /// Services, their handlers, their settings, and what they do
     #[command(visible_alias = "service")]
     Services {
         #[command(flatten)]
@@ -63,11 +131,25 @@ pub enum Command {
         command: Schedules,
     },
     /// State of objects and workflows
+    #[command(visible_alias = "kv")]
     State {
         #[command(flatten)]
         admin: AdminUrl,
         #[command(subcommand)]
         command: State,
+    },
+    /// Ask in SQL about everything that is stored; docs/sql.md lists the tables
+    Sql {
+        #[command(flatten)]
+        admin: AdminUrl,
+        /// One question: `SELECT target, status FROM sys_invocation LIMIT 10`
+        query: String,
+        /// As one JSON array
+        #[arg(long, conflicts_with = "jsonl")]
+        json: bool,
+        /// As JSON, a row a line
+        #[arg(long)]
+        jsonl: bool,
     },
 }
 
@@ -117,6 +199,7 @@ pub struct Run {
 pub struct AdminUrl {
     /// Admin address of the sidecar
     #[arg(
+        id = "admin_url",
         long = "admin",
         env = "HOLDFAST_ADMIN",
         default_value = "http://127.0.0.1:9070",
@@ -132,180 +215,46 @@ impl AdminUrl {
     }
 }
 
-#[derive(Debug, Subcommand)]
-pub enum Deployments {
-    /// Discover the services at URL and make them callable
-    Register {
-        url: String,
-        /// Register again although the address is known
-        #[arg(long)]
-        force: bool,
-        /// Allow a service to change its type
-        #[arg(long)]
-        breaking: bool,
-        /// Only say what would happen
-        #[arg(long)]
-        dry_run: bool,
-        /// The service speaks HTTP/1.1 only
-        #[arg(long)]
-        http1: bool,
-        /// Sent with every request to the service; may be repeated
-        #[arg(long = "header", value_name = "NAME: VALUE")]
-        headers: Vec<String>,
-    },
-    /// All deployments
-    List,
-    /// One deployment and its handlers
-    Describe { id: String },
-    /// Forget a deployment
-    Remove {
-        id: String,
-        /// Even though invocations are pinned to it
-        #[arg(long)]
-        force: bool,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Services {
-    /// All services
-    List,
-    /// One service, its handlers and its settings
-    Describe { name: String },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Invocations {
-    /// What is under way; with --all also what has ended
-    List {
-        /// Also completed ones
-        #[arg(long, short)]
-        all: bool,
-        /// Only these: pending, scheduled, ready, running, backing-off, suspended, paused, completed
-        #[arg(long, value_name = "STATUS", value_delimiter = ',')]
-        status: Vec<String>,
-        #[arg(long)]
-        service: Option<String>,
-        #[arg(long)]
-        handler: Option<String>,
-        #[arg(long)]
-        key: Option<String>,
-        #[arg(long)]
-        deployment: Option<String>,
-        /// At most so many
-        #[arg(long, default_value_t = 50)]
-        limit: u32,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// The journal of one invocation as a timeline, and why it waits
-    Describe {
-        id: String,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Ask the handler to stop; it can clean up
-    Cancel { ids: Vec<String> },
-    /// End at once, with everything it called
-    Kill { ids: Vec<String> },
-    /// Stop making attempts until resumed
-    Pause { ids: Vec<String> },
-    /// Go on with what is paused, suspended or backing off, now
-    Resume {
-        ids: Vec<String>,
-        /// `keep`, `latest`, or a deployment id
-        #[arg(long)]
-        deployment: Option<String>,
-    },
-    /// Forget completed ones
-    Purge { ids: Vec<String> },
-    /// Forget the journals of completed ones, not their outcomes
-    PurgeJournal { ids: Vec<String> },
-    /// Run completed ones again under a new id
-    Restart {
-        ids: Vec<String>,
-        /// Keep the journal up to this entry
-        #[arg(long)]
-        from: Option<u32>,
-        /// `keep`, `latest`, or a deployment id
-        #[arg(long)]
-        deployment: Option<String>,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Limits {
-    /// All limits, and how many run and wait under each
-    List {
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Schedules {
-    /// All schedules, when they are due and how their last run went
-    List {
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// One schedule and its next times
-    Describe {
-        name: String,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Make a schedule, or give it another plan
-    Set(Box<SetSchedule>),
-    /// Nothing is due until resumed
-    Pause { names: Vec<String> },
-    /// Go on; what was missed meanwhile is not made up for
-    Resume { names: Vec<String> },
-    /// Run once now
-    Trigger { names: Vec<String> },
-    /// Forget schedules; what they have called goes on
-    Delete { names: Vec<String> },
-}
-
+/// Which sidecar to call through.
 #[derive(Debug, Args)]
-pub struct SetSchedule {
-    pub name: String,
-    /// When: `0 9 * * MON-FRI`, six fields with the second in front, `@daily`, `@every 90s`
-    #[arg(long, value_name = "EXPRESSION")]
-    pub cron: String,
-    /// Whose clocks: a name of the IANA database [default: UTC]
-    #[arg(long, value_name = "ZONE")]
-    pub tz: Option<String>,
-    /// What to call: `Service/handler`
-    #[arg(long, value_name = "SERVICE/HANDLER")]
-    pub target: String,
-    /// Key of the object or workflow; `{time}` in it stands for the time of the run
-    #[arg(long)]
-    pub key: Option<String>,
-    /// The input, as JSON
-    #[arg(long, value_name = "JSON")]
-    pub data: Option<String>,
-    /// Given to the handler; may be repeated
-    #[arg(long = "header", value_name = "NAME: VALUE")]
-    pub headers: Vec<String>,
-    /// Times missed while nothing could run: `once` for all of them, or `skip` [default: once]
-    #[arg(long, value_name = "POLICY", value_parser = ["once", "skip"])]
-    pub catch_up: Option<String>,
-    /// A time at which the run before has not ended: `allow` both, or `skip` it [default: allow]
-    #[arg(long, value_name = "POLICY", value_parser = ["allow", "skip"])]
-    pub overlap: Option<String>,
-    /// Only show the next times
-    #[arg(long)]
-    pub dry_run: bool,
+pub struct IngressUrl {
+    /// Ingress address of the sidecar
+    #[arg(
+        id = "ingress_url",
+        long = "ingress",
+        env = "HOLDFAST_INGRESS",
+        default_value = "http://127.0.0.1:8080",
+        value_name = "URL",
+        global = true
+    )]
+    url: String,
 }
 
-#[derive(Debug, Subcommand)]
-pub enum State {
-    /// All pairs of one key
-    Get { service: String, key: String },
+impl IngressUrl {
+    pub fn connect(&self) -> Result<Ingress, super::Failure> {
+        Ingress::new(&self.url)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn no_two_arguments_have_one_name() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_address_that_is_given_to_a_command_is_not_the_one_of_the_sidecar() {
+        let typed = ["holdfast", "deployments", "register", "http://s:1", "--admin", "http://a:2"];
+        let Some(Command::Deployments { admin, command }) = Cli::parse_from(typed).command else {
+            panic!("it is about deployments");
+        };
+        let Deployments::Register(register) = command else {
+            panic!("it registers one");
+        };
+        assert_eq!((admin.url.as_str(), register.url.as_str()), ("http://a:2", "http://s:1"));
+    }
 }

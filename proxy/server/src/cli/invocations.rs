@@ -1,13 +1,18 @@
 //! `holdfast invocations …`: what is under way, why it waits, and what a person can do about it.
 
+mod act;
+mod target;
+
 use super::{
     Failure,
     api::{Admin, escape},
-    args::Invocations,
-    text::{Paint, columns, shorten},
+    args::{Invocations, List},
+    print_json,
+    text::{Paint, ago, columns, shorten},
     timeline,
 };
 use crate::query::model::{self, InvocationDetail, Status};
+use act::{Act, act};
 use serde_json::Value;
 use std::process::ExitCode;
 
@@ -16,80 +21,81 @@ const REASON_CHARS_MAX: usize = 70;
 
 pub fn run(admin: Admin, command: Invocations) -> Result<ExitCode, Failure> {
     match command {
-        Invocations::List { all, status, service, handler, key, deployment, limit, json } => {
-            let status = if all && status.is_empty() { vec!["all".to_owned()] } else { status };
-            let status = Some(status.join(",")).filter(|status| !status.is_empty());
-            let limit = Some(limit.to_string());
-            let filters = [
-                ("status", status),
-                ("service", service),
-                ("handler", handler),
-                ("key", key),
-                ("deployment", deployment),
-                ("limit", limit),
-            ];
-            list(&admin, &filters, json)
-        }
+        Invocations::List(wish) => list(&admin, wish),
         Invocations::Describe { id, json } => describe(&admin, &id, json),
-        Invocations::Cancel { ids } => each(&admin, &ids, "cancel", "cancelled"),
-        Invocations::Kill { ids } => each(&admin, &ids, "kill", "killed"),
-        Invocations::Pause { ids } => each(&admin, &ids, "pause", "pausing"),
-        Invocations::Purge { ids } => each(&admin, &ids, "purge", "purged"),
-        Invocations::PurgeJournal { ids } => each(&admin, &ids, "purge-journal", "journal purged"),
-        Invocations::Resume { ids, deployment } => {
-            each(&admin, &ids, &with_query("resume", &[("deployment", deployment)]), "resumed")
+        Invocations::Cancel(which) => act(&admin, &which, &Act::CANCEL, ""),
+        Invocations::Kill(which) => act(&admin, &which, &Act::KILL, ""),
+        Invocations::Pause(which) => act(&admin, &which, &Act::PAUSE, ""),
+        Invocations::Purge(which) => act(&admin, &which, &Act::PURGE, ""),
+        Invocations::PurgeJournal(which) => act(&admin, &which, &Act::PURGE_JOURNAL, ""),
+        Invocations::Resume { which, deployment } => {
+            act(&admin, &which, &Act::RESUME, &query(&[("deployment", deployment)]))
         }
-        Invocations::Restart { ids, from, deployment } => {
+        Invocations::Restart { which, from, deployment } => {
             let from = from.map(|from| from.to_string());
-            let verb = with_query("restart-as-new", &[("from", from), ("deployment", deployment)]);
-            each(&admin, &ids, &verb, "restarted")
+            let query = query(&[("from", from), ("deployment", deployment)]);
+            act(&admin, &which, &Act::RESTART, &query)
         }
     }
 }
 
-fn with_query(path: &str, pairs: &[(&str, Option<String>)]) -> String {
+/// `?name=value&…` of the pairs that have a value.
+fn query(pairs: &[(&str, Option<String>)]) -> String {
     let pairs: Vec<String> = pairs
         .iter()
         .filter_map(|(name, value)| Some(format!("{name}={}", escape(value.as_deref()?))))
         .collect();
-    if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
+    if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
-fn list(
-    admin: &Admin,
-    filters: &[(&str, Option<String>)],
-    json: bool,
-) -> Result<ExitCode, Failure> {
-    let path = with_query("/holdfast/invocations", filters);
-    if json {
+fn list(admin: &Admin, wish: List) -> Result<ExitCode, Failure> {
+    let status =
+        if wish.all && wish.status.is_empty() { vec!["all".to_owned()] } else { wish.status };
+    let filters = [
+        ("status", Some(status.join(",")).filter(|status| !status.is_empty())),
+        ("service", wish.service),
+        ("handler", wish.handler),
+        ("key", wish.key),
+        ("deployment", wish.deployment),
+        ("limit", Some(wish.limit.to_string())),
+    ];
+    let path = format!("/holdfast/invocations{}", query(&filters));
+    if wish.json {
         return print_json(&admin.get::<Value>(&path)?);
     }
     let found: model::Invocations = admin.get(&path)?;
-    if found.invocations.is_empty() {
-        println!("no invocations match; completed ones are shown with --all");
-        return Ok(ExitCode::SUCCESS);
-    }
-    let rows: Vec<Vec<String>> = found.invocations.iter().map(row).collect();
-    print!("{}", columns(&["ID", "TARGET", "STATUS", "CREATED", "ATTEMPT", "WAITS FOR"], &rows));
-    if found.more {
-        println!("… and more; narrow the list or raise --limit");
-    }
+    print!("{}", draw(&found, jiff::Timestamp::now(), Paint::of_stdout()));
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(invocation: &model::Invocation) -> Vec<String> {
-    let why = match (&invocation.waits_for, &invocation.outcome) {
-        (Some(why), _) => why.clone(),
-        (None, Some(model::Outcome::Failure { code, message })) => {
-            format!("failed: {code} {message}")
-        }
-        (None, _) => String::new(),
+fn draw(found: &model::Invocations, now: jiff::Timestamp, paint: Paint) -> String {
+    if found.invocations.is_empty() {
+        return "no invocations match; completed ones are shown with --all\n".into();
+    }
+    let rows: Vec<Vec<String>> =
+        found.invocations.iter().map(|invocation| row(invocation, now, paint)).collect();
+    let mut out = columns(&["ID", "TARGET", "STATUS", "AGE", "ATTEMPT", "WAITS FOR"], &rows);
+    if found.more {
+        out.push_str("… and more; narrow the list or raise --limit\n");
+    }
+    out
+}
+
+fn row(invocation: &model::Invocation, now: jiff::Timestamp, paint: Paint) -> Vec<String> {
+    let failed = match &invocation.outcome {
+        Some(model::Outcome::Failure { code, message }) => Some(format!("{code} {message}")),
+        _ => None,
     };
+    let status = match (invocation.status, &failed) {
+        (Status::Completed, Some(_)) => paint.bad("failed"),
+        (status, _) => paint.status(status),
+    };
+    let why = invocation.waits_for.clone().or(failed).unwrap_or_default();
     vec![
         invocation.id.clone(),
         invocation.target.clone(),
-        invocation.status.as_str().to_owned(),
-        invocation.created_at.clone(),
+        status,
+        ago(&invocation.created_at, now),
         invocation.attempt.to_string(),
         shorten(&why, REASON_CHARS_MAX),
     ]
@@ -108,28 +114,43 @@ fn describe(admin: &Admin, id: &str, json: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn print_json(value: &Value) -> Result<ExitCode, Failure> {
-    println!("{}", serde_json::to_string_pretty(value)?);
-    Ok(ExitCode::SUCCESS)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+    use serde_json::json;
 
-/// Does `verb` to every id; one that is refused does not keep the others from it.
-fn each(admin: &Admin, ids: &[String], verb: &str, done: &str) -> Result<ExitCode, Failure> {
-    if ids.is_empty() {
-        return Err("name at least one invocation id".into());
-    }
-    let mut all_done = true;
-    for id in ids {
-        match admin.patch(&format!("/invocations/{}/{verb}", escape(id))) {
-            Ok(answer) => match answer.get("new_invocation_id").and_then(Value::as_str) {
-                Some(new) => println!("{id} {done} as {new}"),
-                None => println!("{id} {done}"),
-            },
-            Err(error) => {
-                all_done = false;
-                eprintln!("{id}: {error}");
+    #[test]
+    fn a_list_says_why_each_one_waits() {
+        let one = |id: &str, status: &str, more: Value| {
+            let mut one = json!({
+                "id": id, "target": "Pay/charge", "service": "Pay", "handler": "charge",
+                "handler_type": "service", "status": status, "created_at": "2026-11-29T20:00:00Z",
+                "modified_at": "2026-11-29T20:00:00Z", "attempt": 2, "failed_attempts": 0,
+                "root": id, "invoked_by": { "kind": "ingress" }, "journal_entries": 1,
+                "completion_retention_ms": 0, "journal_retention_ms": 0,
+            });
+            for (name, value) in more.as_object().unwrap() {
+                one[name] = value.clone();
             }
-        }
+            one
+        };
+        let failure =
+            json!({ "outcome": { "result": "failure", "code": 409, "message": "killed" } });
+        let found = json!({ "more": true, "invocations": [
+            one("inv_1a", "backing-off", json!({ "waits_for": "attempt 3, after: no bank" })),
+            one("inv_1b", "completed", failure),
+            one("inv_1c", "running", json!({})),
+        ] });
+        let found: model::Invocations = serde_json::from_value(found).unwrap();
+        let now = "2026-11-29T21:00:05Z".parse().unwrap();
+        expect![[r#"
+            ID      TARGET      STATUS       AGE    ATTEMPT  WAITS FOR
+            inv_1a  Pay/charge  backing-off  1h00m  2        attempt 3, after: no bank
+            inv_1b  Pay/charge  failed       1h00m  2        409 killed
+            inv_1c  Pay/charge  running      1h00m  2
+            … and more; narrow the list or raise --limit
+        "#]]
+        .assert_eq(&draw(&found, now, Paint::plain()));
     }
-    Ok(if all_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,6 +1,6 @@
 //! `holdfast limits …`: how many invocations may run at once, and who waits for that.
 
-use super::{Failure, api::Admin, args, invocations::print_json, text::columns};
+use super::{Failure, api::Admin, args, print_json, text::columns};
 use crate::query::model::{Limits, Places};
 use serde_json::Value;
 use std::process::ExitCode;

@@ -3,12 +3,17 @@
 
 mod api;
 mod args;
+mod ask;
+mod calls;
 mod deployments;
 mod invocations;
 mod limits;
 mod schedules;
 mod serve;
 mod services;
+mod sql;
+mod state;
+mod status;
 mod text;
 mod timeline;
 
@@ -28,19 +33,46 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Who reads no further, as `head` does, ends the command in silence.
+fn end_with_the_reader() {
+    // SAFETY: nothing else runs yet, and the default is what every program begins with.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}
+
+/// Prints a value as JSON, for programs.
+fn print_json(value: &impl serde::Serialize) -> Result<ExitCode, Failure> {
+    println!("{}", serde_json::to_string_pretty(value)?);
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Anything that ends a command: a sentence for the person who typed it.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn run(cli: Cli) -> Result<ExitCode, Failure> {
-    match cli.command.unwrap_or(Command::Serve(cli.serve)) {
+    let command = cli.command.unwrap_or(Command::Serve(cli.serve));
+    if !matches!(command, Command::Serve(_) | Command::Run(_)) {
+        end_with_the_reader();
+    }
+    match command {
         Command::Serve(args) => serve::serve(args, None),
         Command::Run(args) => serve::serve(args.serve, Some(args.command)),
         Command::Config(args) => serve::print_config(args),
+        Command::Status { admin, json } => status::run(&admin.connect()?, json),
+        Command::Call { ingress, payload } => calls::call(&ingress.connect()?, &payload),
+        Command::Send { ingress, payload, delay, json } => {
+            calls::send(&ingress.connect()?, &payload, delay.as_deref(), json)
+        }
+        Command::Attach { ingress, sent } => calls::attach(&ingress.connect()?, &sent.id),
+        Command::Output { ingress, sent } => calls::output(&ingress.connect()?, &sent.id),
+        Command::Awakeables { ingress, command } => calls::awakeables(&ingress.connect()?, command),
         Command::Deployments { admin, command } => deployments::run(admin.connect()?, command),
         Command::Services { admin, command } => services::run(admin.connect()?, command),
         Command::Invocations { admin, command } => invocations::run(admin.connect()?, command),
         Command::Limits { admin, command } => limits::run(admin.connect()?, command),
         Command::Schedules { admin, command } => schedules::run(admin.connect()?, command),
-        Command::State { admin, command } => services::state(admin.connect()?, command),
+        Command::State { admin, command } => state::run(admin.connect()?, command),
+        Command::Sql { admin, query, json, jsonl } => {
+            sql::run(&admin.connect()?, &query, sql::Form::of(json, jsonl))
+        }
     }
 }

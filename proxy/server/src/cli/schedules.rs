@@ -5,6 +5,7 @@ use super::{
     api::{Admin, escape},
     args::{Schedules, SetSchedule},
     deployments::parse_headers,
+    print_json,
     text::{Paint, columns, shorten},
 };
 use crate::query::model::{Run, RunStatus, Schedule, ScheduleDetail, Schedules as Found, Upcoming};
@@ -125,11 +126,6 @@ fn describe(admin: &Admin, name: &str, json: bool) -> Result<ExitCode, Failure> 
         return print_json(&admin.get::<Value>(&path(name))?);
     }
     print!("{}", draw(&admin.get(&path(name))?, Paint::of_stdout()));
-    Ok(ExitCode::SUCCESS)
-}
-
-fn print_json(value: &Value) -> Result<ExitCode, Failure> {
-    println!("{}", serde_json::to_string_pretty(value)?);
     Ok(ExitCode::SUCCESS)
 }
 

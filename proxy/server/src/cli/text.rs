@@ -1,5 +1,6 @@
 //! Text for terminals: aligned columns, colours where somebody looks, and times in words.
 
+use crate::query::model::Status;
 use std::io::IsTerminal;
 
 /// How many spaces stand between two columns.
@@ -7,10 +8,10 @@ const GAP: usize = 2;
 
 /// Rows of cells with a head, aligned.
 pub fn columns(head: &[&str], rows: &[Vec<String>]) -> String {
-    let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
+    let mut widths: Vec<usize> = head.iter().map(|cell| width(cell)).collect();
     for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+        for (widest, cell) in widths.iter_mut().zip(row) {
+            *widest = (*widest).max(width(cell));
         }
     }
     let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
@@ -20,12 +21,31 @@ pub fn columns(head: &[&str], rows: &[Vec<String>]) -> String {
 
 fn line(row: &[String], widths: &[usize]) -> String {
     let mut out = String::new();
-    for (cell, width) in row.iter().zip(widths) {
+    for (cell, widest) in row.iter().zip(widths) {
         out.push_str(cell);
-        let missing = width.saturating_sub(cell.chars().count()) + GAP;
+        let missing = widest.saturating_sub(width(cell)) + GAP;
         out.push_str(&" ".repeat(missing));
     }
     format!("{}\n", out.trim_end())
+}
+
+/// In characters that are seen: colours are not.
+fn width(cell: &str) -> usize {
+    let mut parts = cell.split('\x1b');
+    let plain = parts.next().map_or(0, |part| part.chars().count());
+    let colour = |part: &str| part.split_once('m').map_or(0, |(_, text)| text.chars().count());
+    plain + parts.map(colour).sum::<usize>()
+}
+
+/// `text` with every line moved to the right.
+pub fn indent(text: &str, by: usize) -> String {
+    let margin = " ".repeat(by);
+    text.lines().map(|line| format!("{margin}{line}\n")).collect()
+}
+
+/// `1 invocation`, `2 invocations`.
+pub fn count(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 /// Colours, or none where the output is not a terminal or NO_COLOR is set.
@@ -62,9 +82,27 @@ impl Paint {
         self.wrap("33", text)
     }
 
+    /// A status in the colour of how much it needs a person.
+    pub fn status(self, status: Status) -> String {
+        let text = status.as_str();
+        match status {
+            Status::Completed | Status::Running => self.good(text),
+            Status::Paused | Status::BackingOff => self.bad(text),
+            Status::Pending | Status::Scheduled | Status::Ready | Status::Suspended => {
+                self.waits(text)
+            }
+        }
+    }
+
     fn wrap(self, code: &str, text: &str) -> String {
         if self.0 && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
     }
+}
+
+/// How long ago `at` was, where it is a time.
+pub fn ago(at: &str, now: jiff::Timestamp) -> String {
+    let at = at.parse::<jiff::Timestamp>().ok();
+    at.map(|at| span(now.as_millisecond() - at.as_millisecond())).unwrap_or_default()
 }
 
 /// Milliseconds between two RFC 3339 times, where both are times.
@@ -118,5 +156,19 @@ mod tests {
             béé
         "#]]
         .assert_eq(&columns(&["ID", "WHAT"], &rows));
+    }
+
+    #[test]
+    fn colours_take_no_place() {
+        let red = Paint(true).bad("paused");
+        let rows = vec![vec![red, "x".into()], vec!["running".into(), "y".into()]];
+        expect![[r#"
+            STATUS   WHAT
+            [paused]   x
+            running  y
+        "#]]
+        .assert_eq(
+            &columns(&["STATUS", "WHAT"], &rows).replace("\x1b[31m", "[").replace("\x1b[0m", "]"),
+        );
     }
 }
