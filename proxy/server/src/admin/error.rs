@@ -78,6 +78,10 @@ pub enum Error {
     #[error(transparent)]
     Sql(#[from] query::sql::Error),
 
+    /// Existing tools know it, and this server does not have it.
+    #[error("{0}")]
+    NotHere(&'static str),
+
     #[error("`{field}` is wrong: {reason}")]
     BadField { field: &'static str, reason: String },
 
@@ -134,6 +138,7 @@ impl Error {
             Error::StateChanged { .. } => "HF0161",
             Error::BatchTooLarge { .. } => "HF0162",
             Error::Sql(error) => error.code(),
+            Error::NotHere(_) => "HF0058",
             Error::BadField { .. } => "HF0164",
             Error::UnknownSchedule(_) => "HF0168",
             Error::ScheduleName(_) => "HF0169",
@@ -167,6 +172,7 @@ impl Error {
             Error::JournalGone(_) => StatusCode::GONE,
             Error::Unsupported(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Error::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Error::NotHere(_) => StatusCode::NOT_IMPLEMENTED,
             Error::Sql(error) if error.is_of_the_question() => StatusCode::BAD_REQUEST,
             Error::Sql(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Error::Read(_) | Error::Unexpected { .. } => StatusCode::INTERNAL_SERVER_ERROR,

@@ -2,6 +2,7 @@
 //! and decides nothing; every route exists at the root and under `/v2`, `/v3` and `/v4`.
 
 mod about;
+mod absent;
 mod batch;
 mod compress;
 mod config;
@@ -135,6 +136,7 @@ fn routes(version: ApiVersion) -> axum::Router<App> {
         .merge(registry_routes(version))
         .merge(invocation_routes())
         .merge(holdfast_routes())
+        .merge(absent::routes())
         .layer(Extension(version))
 }
 

@@ -294,3 +294,17 @@ async fn who_knows_no_route_is_told_them() {
         assert_eq!(bench.call("GET", route, "").await.0, 200, "{route}");
     }
 }
+
+#[tokio::test]
+async fn what_is_not_here_is_listed_as_none_and_refused_with_a_sentence() {
+    let bench = Bench::start().await;
+    for (path, name) in [("/subscriptions", "subscriptions"), ("/v4/kafka-clusters", "clusters")] {
+        let (status, list) = bench.json("GET", path, "").await;
+        assert_eq!((status, &list[name]), (200, &Value::Array(vec![])), "{path}");
+        let (status, error) = bench.json("POST", path, "{}").await;
+        let message = error["message"].as_str().unwrap();
+        assert!(status == 501 && message.ends_with("(HF0058)"), "{path}: {status} {message}");
+    }
+    assert_eq!(bench.json("PUT", "/limits/rules", "[]").await.0, 501);
+    assert_eq!(bench.json("POST", "/vqueues/vq_1/pause", "").await.0, 501);
+}
