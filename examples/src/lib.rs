@@ -4,4 +4,5 @@
 pub mod effects;
 pub mod gate;
 pub mod http;
+pub mod identity;
 pub mod serve;

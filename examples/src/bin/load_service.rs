@@ -8,8 +8,10 @@
 //! the gate at `GATE_URL` lets them pass, as the steps `gated` and `charge`. `Load/tick` tells
 //! `EFFECTS_URL` for which time a schedule called it, with its invocation as the step. `PORT` says
 //! where it listens, `GATED_LIMIT` how many `gated` may run at once, by the metadata of the handler.
+//!
+//! With `IDENTITY_KEY` (`publickeyv1_…`) it takes only requests that are signed by that key.
 
-use examples::{effects::Effects, gate::Gate, http::Error, serve::serve};
+use examples::{effects::Effects, gate::Gate, http::Error, identity, serve::serve};
 use restate_sdk::context::RequestTarget;
 use restate_sdk::endpoint::{HandlerOptions, ServiceOptions};
 use restate_sdk::prelude::*;
@@ -104,5 +106,6 @@ async fn main() -> Result<(), Error> {
         options = options.handler("gated", gated);
     }
     let load = load.into_service_definition().options(options);
-    serve(Endpoint::builder().bind(load).bind(Account { gate }).build()).await
+    let endpoint = Endpoint::builder().bind(load).bind(Account { gate });
+    serve(identity::from_env(endpoint)?.build()).await
 }

@@ -3,6 +3,7 @@
 
 mod calls;
 mod deployments;
+mod identity;
 mod invocations;
 mod limits;
 mod schedules;
@@ -11,6 +12,7 @@ mod state;
 
 pub use calls::{Awakeables, Payload, Sent};
 pub use deployments::{Deployments, Register, Remove, Update};
+pub use identity::Identity;
 pub use invocations::{Invocations, List, Which};
 pub use limits::Limits;
 pub use schedules::{Schedules, SetSchedule};
@@ -150,6 +152,11 @@ pub enum Command {
         /// As JSON, a row a line
         #[arg(long)]
         jsonl: bool,
+    },
+    /// The key that requests to services are signed with
+    Identity {
+        #[command(subcommand)]
+        command: Identity,
     },
 }
 

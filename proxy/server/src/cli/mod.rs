@@ -6,6 +6,7 @@ mod args;
 mod ask;
 mod calls;
 mod deployments;
+mod identity;
 mod invocations;
 mod limits;
 mod schedules;
@@ -74,5 +75,6 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Sql { admin, query, json, jsonl } => {
             sql::run(&admin.connect()?, &query, sql::Form::of(json, jsonl))
         }
+        Command::Identity { command } => identity::run(command),
     }
 }

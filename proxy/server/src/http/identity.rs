@@ -1,7 +1,10 @@
 //! Request identity: what is sent to services is signed with an Ed25519 key (a JWS, scheme `v1`),
-//! so that they can refuse everybody else. Never shows the private key.
+//! so that they can refuse everybody else. Never shows the private key but to who makes a new one.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use hyper::{HeaderMap, header::HeaderValue};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use rustls::pki_types::{PrivatePkcs8KeyDer, pem::PemObject};
@@ -14,6 +17,9 @@ use std::{
 
 /// How far the clocks of sidecar and service may differ, in seconds.
 const LEEWAY_S: u64 = 60;
+/// PKCS#8 around the 32 bytes of an Ed25519 key, as openssl writes it: every reader knows it.
+const PKCS8_ED25519: [u8; 16] =
+    *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
 /// Signs requests to services. Cheap to clone.
 #[derive(Clone)]
@@ -32,6 +38,21 @@ pub enum Error {
     Unreadable { path: String, reason: String },
     #[error("`{path}` is not a PEM file with one Ed25519 `PRIVATE KEY` (PKCS#8)")]
     NotAKey { path: String },
+}
+
+/// A new key as the text of a PKCS#8 PEM file, which `Signer::from_file` reads.
+///
+/// # Errors
+/// When the system has no chance to give.
+pub fn new_key() -> Result<String, getrandom::Error> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed)?;
+    Ok(pem(seed))
+}
+
+fn pem(seed: [u8; 32]) -> String {
+    let body = STANDARD.encode([&PKCS8_ED25519[..], &seed].concat());
+    format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n")
 }
 
 #[derive(serde::Serialize)]
@@ -182,11 +203,7 @@ mod tests {
     fn a_key_file_is_read_and_a_wrong_one_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("key.pem");
-        let mut der = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20".to_vec();
-        der.extend(SEED);
-        let body = base64::engine::general_purpose::STANDARD.encode(der);
-        let pem = format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n");
-        std::fs::write(&path, pem).unwrap();
+        std::fs::write(&path, pem(SEED)).unwrap();
         let signer = Signer::from_file(&path).unwrap();
         assert_eq!(
             format!("{signer:?}"),
@@ -197,5 +214,19 @@ mod tests {
         assert_eq!(Signer::from_file(&path).err(), Some(Error::NotAKey { path: shown }));
         let missing = Signer::from_file(&directory.path().join("none"));
         assert!(matches!(missing, Err(Error::Unreadable { .. })));
+    }
+
+    #[test]
+    fn a_file_is_the_one_that_openssl_makes_of_a_key() {
+        // Of the seed that is 32 times 1: `openssl pkey -inform DER`.
+        let expected = "-----BEGIN PRIVATE KEY-----\n\
+                        MC4CAQAwBQYDK2VwBCIEIAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB\n\
+                        -----END PRIVATE KEY-----\n";
+        assert_eq!(pem([1; 32]), expected);
+    }
+
+    #[test]
+    fn no_two_new_keys_are_the_same() {
+        assert_ne!(new_key().unwrap(), new_key().unwrap());
     }
 }

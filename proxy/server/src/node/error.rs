@@ -23,7 +23,7 @@ pub enum Error {
     #[error("HF0007: {0}")]
     Client(#[from] client::Unusable),
     /// HF0008
-    #[error("HF0008: {0}; make one with `openssl genpkey -algorithm ed25519`")]
+    #[error("HF0008: {0}; make one with `holdfast identity new`")]
     Identity(#[from] identity::Error),
     #[error("{code}: {0}", code = .0.code())]
     Store(#[from] store::Error),
