@@ -52,6 +52,12 @@ pub enum Command {
     PurgeJournal {
         invocation: InvocationId,
     },
+    /// As `Purge`, for the budget of the disk, which chose among what it saw a while ago: only the
+    /// invocation that completed then. Answers `Reply::Done` in any case.
+    Forget {
+        invocation: InvocationId,
+        completed: Timestamp,
+    },
     /// Run a completed invocation again under a new id, with entries `0..=from` of its journal.
     RestartAsNew {
         invocation: InvocationId,

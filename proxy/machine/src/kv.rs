@@ -54,6 +54,11 @@ impl<'a> Txn<'a> {
         self.writes.is_empty()
     }
 
+    /// How many rows it writes.
+    pub fn len(&self) -> usize {
+        self.writes.len()
+    }
+
     pub fn into_writes(self) -> Writes {
         self.writes
     }

@@ -35,7 +35,7 @@ impl Turn<'_, '_> {
     ) -> Result<(), Fault> {
         self.end(id, &mut record, outcome)?;
         if record.retention.completion.is_zero() {
-            return self.forget(id, &record);
+            return self.forget(id, record);
         }
         self.keep(id, &mut record)
     }
@@ -48,7 +48,7 @@ impl Turn<'_, '_> {
         outcome: Outcome,
     ) -> Result<(), Fault> {
         self.end(id, &mut record, outcome)?;
-        self.forget(id, &record)
+        self.forget(id, record)
     }
 
     fn end(

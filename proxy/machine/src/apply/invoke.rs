@@ -21,7 +21,7 @@ impl Turn<'_, '_> {
     /// A door asks.
     pub(super) fn invoke(&mut self, new: NewInvocation) -> Result<(), Fault> {
         let invocation = new.id;
-        if let Some(record) = self.record(invocation)? {
+        if let Some(record) = self.existing(invocation)? {
             let start_at = record.times.start_at;
             self.reply(Reply::Accepted { invocation, new: false, start_at });
             return Ok(());
@@ -33,7 +33,7 @@ impl Turn<'_, '_> {
 
     /// An invocation asks; the sink is missing where it does not wait for the outcome.
     pub(super) fn called(&mut self, new: NewInvocation, sink: Option<Sink>) -> Result<(), Fault> {
-        let existing = self.record(new.id)?;
+        let existing = self.existing(new.id)?;
         let Some(sink) = sink else {
             return if existing.is_some() { Ok(()) } else { self.create(new, None) };
         };

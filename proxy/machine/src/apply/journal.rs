@@ -32,6 +32,7 @@ impl Turn<'_, '_> {
         record.journal.length += 1;
         record.journal.commands += u32::from(ty.is_command());
         record.journal.stored_at = self.now;
+        record.journal.bytes += entry.payload.len() as u64;
         entry
     }
 

@@ -113,6 +113,11 @@ impl Turn<'_, '_> {
             Command::Resume { invocation, pin } => self.resume(invocation, pin),
             Command::Purge { invocation } => self.purge(invocation),
             Command::PurgeJournal { invocation } => self.purge_journal(invocation),
+            Command::Forget { invocation, completed } => {
+                self.forget_completed(invocation, completed)?;
+                self.reply(Reply::Done);
+                Ok(())
+            }
             Command::RestartAsNew { invocation, new, from, pin } => {
                 let reply = self.restart_as_new(invocation, new, from, pin)?;
                 self.reply(reply);

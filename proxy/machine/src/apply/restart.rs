@@ -32,7 +32,7 @@ impl Turn<'_, '_> {
         if let Some(refusal) = refusal(&original, from) {
             return Ok(Reply::Refused(refusal));
         }
-        if self.record(new)?.is_some() {
+        if self.existing(new)?.is_some() {
             return Ok(Reply::Restarted { invocation: new });
         }
         let entries = journal::all(self.txn, self.here.partition, id)?;

@@ -167,8 +167,12 @@ fn times() -> impl Strategy<Value = Times> {
 }
 
 fn journal() -> impl Strategy<Value = JournalSummary> {
-    any::<((u32, u32, Option<u32>, u32), (u32, u32, u32, bool, u64))>().prop_map(
-        |((length, commands, output, calls), (sleeping, runs, replayed, purged, stored_at))| {
+    any::<((u32, u32, Option<u32>, u32), (u32, u32, u32, bool, u64), (u32, u64))>().prop_map(
+        |(
+            (length, commands, output, calls),
+            (sleeping, runs, replayed, purged, stored_at),
+            (left, bytes),
+        )| {
             let stored_at = Timestamp(stored_at);
             JournalSummary {
                 length,
@@ -180,6 +184,8 @@ fn journal() -> impl Strategy<Value = JournalSummary> {
                 replayed,
                 purged,
                 stored_at,
+                left,
+                bytes,
             }
         },
     )

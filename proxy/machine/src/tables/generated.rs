@@ -263,6 +263,12 @@ pub struct Journal {
     /// Runs without a completion.
     #[prost(uint32, tag = "9")]
     pub runs: u32,
+    /// Of a purged journal: entries that are still to be removed.
+    #[prost(uint32, tag = "10")]
+    pub left: u32,
+    /// Of the payloads of all entries.
+    #[prost(uint64, tag = "11")]
+    pub bytes: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Retries {
@@ -315,6 +321,9 @@ pub struct Invocation {
     pub events: ::core::option::Option<Span>,
     #[prost(message, optional, tag = "16")]
     pub times: ::core::option::Option<Times>,
+    /// Nobody sees the row any more; it stays until the rows of its journal are removed.
+    #[prost(bool, tag = "17")]
+    pub forgotten: bool,
 }
 // ----------------------------------------------------------------------------------- other tables
 

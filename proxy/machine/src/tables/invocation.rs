@@ -1,5 +1,6 @@
 //! `i | partition:u16 | id:24` -> `Invocation`. One row for each invocation, from accepted until
-//! its retention is over; whoever has an id finds everything from here.
+//! its retention is over; whoever has an id finds everything from here. Where a journal is too
+//! long to be removed at once the row stays as *remains*, which only `find` shows.
 
 use super::codec::{Bad, KeyReader, KeyWriter, after, corrupt, decode, encode, scan as scan_rows};
 use super::convert::*;
@@ -8,6 +9,7 @@ use crate::id::{InvocationId, PartitionId};
 use crate::kv::{Fault, Kv, Txn};
 use crate::model::*;
 use crate::time::Timestamp;
+use bytes::Bytes;
 
 const TABLE: TableId = TableId::Invocation;
 
@@ -54,10 +56,14 @@ pub struct JournalSummary {
     pub runs: u32,
     /// Length when the latest attempt began: it was sent at least these entries.
     pub replayed: u32,
-    /// The entries are gone.
+    /// The entries are gone, but for those that are `left`.
     pub purged: bool,
     /// When the last entry was appended.
     pub stored_at: Timestamp,
+    /// Of a purged journal: the first so many entries are still to be removed.
+    pub left: u32,
+    /// Bytes of the payloads of all entries. Stays when the journal is purged.
+    pub bytes: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -134,13 +140,35 @@ pub fn key(partition: PartitionId, id: InvocationId) -> Vec<u8> {
     KeyWriter::new(TABLE, partition).id(id).done()
 }
 
+/// Whether anybody may see a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Kept,
+    /// Forgotten: the id is free, but for rows of the journal that are still to be removed.
+    Remains,
+}
+
 pub fn get(kv: &dyn Kv, partition: PartitionId, id: InvocationId) -> Result<Option<Record>, Fault> {
-    let value = kv.get(&key(partition, id))?;
-    value.map(|value| record_in(decode(TABLE, value)?).map_err(|bad| bad.of(TABLE))).transpose()
+    let found = find(kv, partition, id)?;
+    Ok(found.filter(|(_, standing)| *standing == Standing::Kept).map(|(record, _)| record))
+}
+
+/// As `get`, and remains too.
+pub fn find(
+    kv: &dyn Kv,
+    partition: PartitionId,
+    id: InvocationId,
+) -> Result<Option<(Record, Standing)>, Fault> {
+    kv.get(&key(partition, id))?.map(row_in).transpose()
 }
 
 pub fn put(txn: &mut Txn<'_>, partition: PartitionId, id: InvocationId, record: &Record) {
     txn.put(key(partition, id), encode(&record_out(record)));
+}
+
+pub fn put_remains(txn: &mut Txn<'_>, partition: PartitionId, id: InvocationId, record: &Record) {
+    let row = pb::Invocation { forgotten: true, ..record_out(record) };
+    txn.put(key(partition, id), encode(&row));
 }
 
 pub fn delete(txn: &mut Txn<'_>, partition: PartitionId, id: InvocationId) {
@@ -159,9 +187,15 @@ pub fn scan(
     let start = from.map_or(prefix.clone(), |id| after(&key(partition, id)));
     scan_rows(kv, &start, &after(&prefix), &mut |key, value| {
         let (_, id) = parse(key).ok_or_else(|| corrupt(TABLE, "a key is malformed"))?;
-        let record = record_in(decode(TABLE, value)?).map_err(|bad| bad.of(TABLE))?;
-        Ok(each(id, record))
+        let (record, standing) = row_in(value)?;
+        Ok(standing == Standing::Remains || each(id, record))
     })
+}
+
+fn row_in(value: Bytes) -> Result<(Record, Standing), Fault> {
+    let row: pb::Invocation = decode(TABLE, value)?;
+    let standing = if row.forgotten { Standing::Remains } else { Standing::Kept };
+    Ok((record_in(row).map_err(|bad| bad.of(TABLE))?, standing))
 }
 
 fn parse(key: &[u8]) -> Option<(PartitionId, InvocationId)> {
@@ -244,35 +278,35 @@ fn times_in(times: pb::Times) -> Times {
 }
 
 fn journal_out(journal: &JournalSummary) -> pb::Journal {
-    let JournalSummary {
-        length,
-        commands,
-        output,
-        calls,
-        sleeping,
-        runs,
-        replayed,
-        purged,
-        stored_at,
-    } = *journal;
-    let stored_at = stored_at.0;
-    pb::Journal { length, commands, output, calls, sleeping, runs, replayed, purged, stored_at }
+    pb::Journal {
+        length: journal.length,
+        commands: journal.commands,
+        output: journal.output,
+        calls: journal.calls,
+        sleeping: journal.sleeping,
+        runs: journal.runs,
+        replayed: journal.replayed,
+        purged: journal.purged,
+        stored_at: journal.stored_at.0,
+        left: journal.left,
+        bytes: journal.bytes,
+    }
 }
 
 fn journal_in(journal: pb::Journal) -> JournalSummary {
-    let pb::Journal {
-        length,
-        commands,
-        output,
-        calls,
-        sleeping,
-        runs,
-        replayed,
-        purged,
-        stored_at,
-    } = journal;
-    let stored_at = Timestamp(stored_at);
-    JournalSummary { length, commands, output, calls, sleeping, runs, replayed, purged, stored_at }
+    JournalSummary {
+        length: journal.length,
+        commands: journal.commands,
+        output: journal.output,
+        calls: journal.calls,
+        sleeping: journal.sleeping,
+        runs: journal.runs,
+        replayed: journal.replayed,
+        purged: journal.purged,
+        stored_at: Timestamp(journal.stored_at),
+        left: journal.left,
+        bytes: journal.bytes,
+    }
 }
 
 fn retries_out(retries: &Retries) -> pb::Retries {
@@ -309,6 +343,7 @@ fn record_out(record: &Record) -> pb::Invocation {
         retries: Some(retries_out(&record.retries)),
         events: Some(pb::Span { first: record.events.first, next: record.events.next }),
         times: Some(times_out(&record.times)),
+        forgotten: false,
     }
 }
 
@@ -361,6 +396,21 @@ mod tests {
             .unwrap();
             prop_assert_eq!(seen, vec![(id, record)]);
             scan(&kv, partition, Some(id), &mut |_, _| panic!("nothing is behind it")).unwrap();
+        }
+
+        #[test]
+        fn remains_are_seen_by_nobody_who_does_not_look_for_them(
+            partition in arbitrary::partition(), id in arbitrary::id(),
+            record in arbitrary::record())
+        {
+            let mut kv = MemoryKv::default();
+            let mut txn = Txn::new(&kv);
+            put_remains(&mut txn, partition, id, &record);
+            kv.apply(txn.into_writes());
+            prop_assert_eq!(get(&kv, partition, id).unwrap(), None);
+            scan(&kv, partition, None, &mut |_, _| panic!("it is forgotten")).unwrap();
+            let found = find(&kv, partition, id).unwrap();
+            prop_assert_eq!(found, Some((record, Standing::Remains)));
         }
 
         #[test]

@@ -72,6 +72,10 @@ pub enum TableId {
     Outbox = b'x',
 }
 
+/// What has rows for single invocations, which go when one is forgotten.
+pub const INVOCATION_TABLES: [TableId; 5] =
+    [TableId::Event, TableId::Invocation, TableId::Journal, TableId::Notified, TableId::Timer];
+
 impl TableId {
     /// Every table, in the order of their bytes.
     pub const ALL: [TableId; 17] = [

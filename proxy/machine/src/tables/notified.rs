@@ -3,7 +3,7 @@
 //! a failure: enough to say without the journal whether a wait is over. Of a signal that came
 //! several times the row tells the last.
 
-use super::codec::{KeyReader, KeyWriter, decode, encode, keys};
+use super::codec::{KeyReader, KeyWriter, after, decode, encode};
 use super::{TableId, generated as pb};
 use crate::id::{InvocationId, PartitionId};
 use crate::kv::{Fault, Kv, Txn};
@@ -58,17 +58,24 @@ pub fn put(
     txn.put(key(partition, id, notification), encode(&row));
 }
 
-/// Forgets all notifications of an invocation.
-pub fn delete_all(
+/// Forgets notifications of an invocation, at most `max`; true where none is left.
+pub fn delete_some(
     txn: &mut Txn<'_>,
     partition: PartitionId,
     id: InvocationId,
-) -> Result<(), Fault> {
+    max: usize,
+) -> Result<bool, Fault> {
     let prefix = KeyWriter::new(TABLE, partition).id(id).done();
-    for key in keys(txn, &prefix)? {
-        txn.delete(key);
-    }
-    Ok(())
+    let (mut keys, mut more) = (vec![], false);
+    txn.scan(&prefix, &after(&prefix), &mut |key, _| {
+        more = keys.len() == max;
+        if !more {
+            keys.push(key.to_vec());
+        }
+        !more
+    })?;
+    keys.into_iter().for_each(|key| txn.delete(key));
+    Ok(!more)
 }
 
 /// Takes a key apart.
@@ -124,7 +131,8 @@ mod tests {
             prop_assert_eq!(get(&kv, partition, id, &b).unwrap(), None);
             let mut txn = Txn::new(&kv);
             put(&mut txn, partition, id, &b, Notified { entry, failed });
-            delete_all(&mut txn, partition, id).unwrap();
+            prop_assert!(!delete_some(&mut txn, partition, id, 1).unwrap());
+            prop_assert!(delete_some(&mut txn, partition, id, 1).unwrap());
             kv.apply(txn.into_writes());
             prop_assert_eq!(kv, MemoryKv::default());
         }

@@ -121,6 +121,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Resume { .. } => "resume",
         Command::Purge { .. } => "purge",
         Command::PurgeJournal { .. } => "purge_journal",
+        Command::Forget { .. } => "forget",
         Command::RestartAsNew { .. } => "restart_as_new",
         Command::PatchState { .. } => "patch_state",
         Command::PutSchedule(_) => "put_schedule",

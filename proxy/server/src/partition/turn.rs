@@ -37,6 +37,8 @@ pub(super) struct Partition {
     pub release: Release,
     pub metrics: Metrics,
     pub gauges: Gauges,
+    /// Rows after which no further timer fires in a turn.
+    pub timer_rows_max: usize,
 }
 
 impl Partition {
@@ -81,12 +83,8 @@ impl Partition {
         let store = self.store.clone();
         let mut txn = Txn::new(&*store);
         let mut turn = Vec::with_capacity(work.len());
-        let mut commands = 0;
-        for due in self.release.timers.due(&*store, now)? {
-            self.metrics.timer_late_by(now.since(due.at));
-            turn.push(self.fire(&mut txn, now, due.key)?);
-            commands += 1;
-        }
+        self.fire_due(&mut txn, now, &mut turn)?;
+        let mut commands = turn.len();
         for work in work.drain(..) {
             let (command, origin) = split(work);
             let effects = match command {
@@ -109,6 +107,24 @@ impl Partition {
     ) -> Result<Vec<Effect>, Stop> {
         self.metrics.command(&command);
         Ok(apply(txn, self.release.here, now, command)?)
+    }
+
+    /// Fires what is due, up to the bound of a commit.
+    fn fire_due(
+        &mut self,
+        txn: &mut Txn<'_>,
+        now: Timestamp,
+        turn: &mut Vec<Applied>,
+    ) -> Result<(), Stop> {
+        for due in self.release.timers.due(&*self.store, now)? {
+            if txn.len() >= self.timer_rows_max {
+                self.release.timers.wake_at(due.at);
+                return Ok(());
+            }
+            self.metrics.timer_late_by(now.since(due.at));
+            turn.push(self.fire(txn, now, due.key)?);
+        }
+        Ok(())
     }
 
     fn fire(&self, txn: &mut Txn<'_>, now: Timestamp, key: Vec<u8>) -> Result<Applied, Stop> {

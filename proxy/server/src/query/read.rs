@@ -128,6 +128,10 @@ impl View<'_> {
             }
             Ok(!more)
         })?;
+        if record.journal.purged {
+            // What is there is on its way out.
+            (entries, more) = (vec![], false);
+        }
         let awaiting = view::awaiting(&record.status, &entries);
         let mut shown = self.show(id, &record, true)?;
         if let Some(words) = view::awaiting_words(&awaiting) {

@@ -6,6 +6,7 @@ mod cancel;
 mod circles;
 mod cost;
 mod faults;
+mod forgetting;
 mod journal;
 mod objects;
 mod partitions;

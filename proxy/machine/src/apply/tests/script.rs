@@ -7,6 +7,7 @@
 //! 6 cancel a | kill a | pause a | resume a [pin=N] | purge a | purge-journal a | attach a | …
 //! 6 put n Greeter/greet cron=0_9_*_*_* [tz=Europe/Berlin] [catch-up=skip] [overlap=skip]
 //! 6 delete n | hold n | release n | trigger n      schedules; a service `Gone…` is not registered
+//! 6 forget a completed=MS
 //! 7 route                                          messages between partitions, until none is left
 //! 8 recover                                        the effects that the tables call for
 //! 9 dump                                           all rows
@@ -233,6 +234,10 @@ impl World {
             "resume" => Command::Resume { invocation, pin: words.ms("pin").map(pin) },
             "purge" => Command::Purge { invocation },
             "purge-journal" => Command::PurgeJournal { invocation },
+            "forget" => {
+                let completed = Timestamp(words.ms("completed").unwrap());
+                Command::Forget { invocation, completed }
+            }
             "restart" => {
                 let new = words.next();
                 let new_id = InvocationId {

@@ -271,6 +271,10 @@ impl World {
             0 => Command::Kill { invocation },
             1 => Command::Cancel { invocation },
             2 => Command::Pause { invocation },
+            3 if self.now.is_multiple_of(2) => {
+                let completed = self.completed(invocation);
+                Command::Forget { invocation, completed: completed.unwrap_or(Timestamp(7)) }
+            }
             3 => Command::Purge { invocation },
             4 => Command::PurgeJournal { invocation },
             5..=8 => Command::RestartAsNew {
@@ -282,6 +286,11 @@ impl World {
             _ => Command::Resume { invocation, pin: None },
         };
         self.apply(self.home(invocation), command);
+    }
+
+    fn completed(&self, id: InvocationId) -> Option<Timestamp> {
+        let home = self.home(id);
+        invocation::get(self.store(home), home, id).unwrap()?.times.completed
     }
 
     fn complete_awakeable(&mut self) {
