@@ -92,6 +92,7 @@ struct Node {
     attempts: JoinHandle<()>,
     closing: CancellationToken,
     partitions: partition::Running,
+    store: Arc<dyn Store>,
     /// Ends what outlives the doors: connections to services.
     shutdown: CancellationToken,
     patience: Duration,
@@ -147,11 +148,12 @@ impl Node {
         let closing = CancellationToken::new();
         let attempts = tokio::spawn(invoker.run(closing.clone()));
         let patience = Duration::from_millis(config.shutdown_ms);
-        Ok(Node { doors, attempts, closing, partitions, shutdown, patience })
+        let store = ground.store;
+        Ok(Node { doors, attempts, closing, partitions, store, shutdown, patience })
     }
 
     /// Doors first, so that nothing new comes in; then attempts are asked to suspend; then the
-    /// partitions commit what is left.
+    /// partitions commit what is left, and the store is put in order.
     async fn stop(self) {
         self.doors.close(self.patience).await;
         self.closing.cancel();
@@ -159,9 +161,15 @@ impl Node {
             tracing::error!(%error, "the invoker ended badly");
         }
         self.shutdown.cancel();
-        let partitions = self.partitions;
-        if let Err(error) = tokio::task::spawn_blocking(move || partitions.stop()).await {
-            tracing::error!(%error, "a partition ended badly");
+        let (partitions, store) = (self.partitions, self.store);
+        let rest = move || {
+            partitions.stop();
+            store.rest()
+        };
+        match tokio::task::spawn_blocking(rest).await {
+            Ok(Ok(())) => {}
+            Ok(Err(fault)) => tracing::warn!(%fault, "the log is left to the next start"),
+            Err(error) => tracing::error!(%error, "a partition ended badly"),
         }
         tracing::info!("all partitions are at rest");
     }

@@ -60,6 +60,10 @@ impl Directory {
         Ok(Directory { path: path.to_path_buf(), label, _lock: lock })
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where the engine's files are.
     pub(super) fn engine(&self) -> PathBuf {
         self.path.join(ENGINE)

@@ -1,7 +1,7 @@
 //! The engine for tests and the simulator: a map in memory with the semantics of the one on disk,
 //! and troubles on request. Never touches a file; what it holds dies with its last handle.
 
-use super::{Batch, CommitError, Lease, Sequence, Snapshot, Store, owners::Owners};
+use super::{Batch, CommitError, Lease, Sequence, Snapshot, Space, Store, Usage, owners::Owners};
 use bytes::Bytes;
 use holdfast_machine::{
     id::{PartitionId, Partitions},
@@ -160,6 +160,32 @@ impl Store for Memory {
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, Fault> {
         Ok(Arc::new(Frozen(self.map())))
+    }
+}
+
+/// There are no files: rows take what they hold, and deleted ones nothing.
+impl Space for Memory {
+    fn usage(&self) -> Result<Usage, Fault> {
+        let row_bytes = self.bytes_between(&[], &[u8::MAX; 8]);
+        Ok(Usage { row_bytes, ..Usage::default() })
+    }
+
+    fn bytes_between(&self, from: &[u8], to: &[u8]) -> u64 {
+        let map = self.map();
+        let rows = map.0.range(from.to_vec()..to.to_vec());
+        rows.map(|(key, value)| (key.len() + value.len()) as u64).sum()
+    }
+
+    fn upkeep(&self) -> Result<bool, Fault> {
+        Ok(false)
+    }
+
+    fn reclaim(&self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn rest(&self) -> Result<(), Fault> {
+        Ok(())
     }
 }
 

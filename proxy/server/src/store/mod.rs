@@ -7,11 +7,13 @@ mod error;
 pub mod memory;
 mod owners;
 pub mod rocks;
+mod space;
 #[cfg(test)]
 mod tests;
 
 pub use config::Config;
 pub use error::Error;
+pub use space::{Space, Usage};
 
 use bytes::Bytes;
 use holdfast_machine::{
@@ -90,7 +92,7 @@ pub enum CommitError {
 }
 
 /// An engine. Reads come with `Kv`; they see every commit that returned.
-pub trait Store: Kv + Send + Sync {
+pub trait Store: Kv + Space + Send + Sync {
     /// How many partitions the data was made with.
     fn partitions(&self) -> Partitions;
 

@@ -2,6 +2,7 @@
 //! after one failed commit never tries another.
 
 mod options;
+mod space;
 #[cfg(test)]
 mod tests;
 
@@ -34,8 +35,9 @@ pub struct Rocks {
     /// Why the first commit that failed did. After a failed fsync the kernel may have dropped the
     /// pages and report success the next time, so there is no next time.
     failed: OnceLock<String>,
+    seen: space::Seen,
     // Dropped last: the lock outlives the engine.
-    _directory: Directory,
+    directory: Directory,
 }
 
 impl Rocks {
@@ -73,8 +75,8 @@ impl Rocks {
         let read = ReadOptions::default();
         let owners = Owners::read(&View { db: &db, read: &read }, partitions)?;
         let failed = OnceLock::new();
-        let db = Arc::new(db);
-        Ok(Rocks { db, owners, read, synced, unsynced, failed, _directory: directory })
+        let (db, seen) = (Arc::new(db), space::Seen::new());
+        Ok(Rocks { db, owners, read, synced, unsynced, failed, seen, directory })
     }
 
     fn write(&self, writes: &Writes, durability: Durability) -> Result<(), CommitError> {

@@ -20,6 +20,11 @@ const MEMTABLE_BLOOM_PART: f64 = 0.02;
 const BYTES_PER_SYNC: u64 = 1 << 20;
 /// One flush and one compaction at a time: the cores are for invocations.
 const BACKGROUND_JOBS: i32 = 2;
+/// Size of a file of rows.
+const FILE_BYTES: u64 = 32 << 20;
+/// A compaction takes about this many bytes of files at most, and needs as much again on the disk
+/// while it works.
+const COMPACTION_BYTES_MAX: u64 = 256 << 20;
 /// A file in which half of this many rows in a row are deletions is compacted soon: timers, inbox
 /// and outbox are queues, and a scan of a queue walks over what was taken from it.
 const DELETIONS_WINDOW: usize = 4096;
@@ -88,6 +93,8 @@ fn files(options: &mut Options, config: &Config) {
     options.set_compression_type(DBCompressionType::Lz4);
     options.set_bytes_per_sync(BYTES_PER_SYNC);
     options.set_max_background_jobs(BACKGROUND_JOBS);
+    options.set_target_file_size_base(FILE_BYTES);
+    options.set_max_compaction_bytes(COMPACTION_BYTES_MAX);
     options.set_max_open_files(i32::try_from(config.files_max).unwrap_or(i32::MAX));
     options.add_compact_on_deletion_collector_factory(DELETIONS_WINDOW, DELETIONS_WINDOW / 2, 0.0);
     // Whoever drops a snapshot or a scan does not delete files for it.

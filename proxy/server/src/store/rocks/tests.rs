@@ -1,7 +1,7 @@
 //! What only an engine on a disk can meet: other processes, other formats, damage, a full disk.
 
 use super::Rocks;
-use crate::store::{Batch, CommitError, Config, Durability, Error, Fence, Lease, Store};
+use crate::store::{Batch, CommitError, Config, Durability, Error, Fence, Lease, Space, Store};
 use bytes::Bytes;
 use holdfast_machine::{
     id::{PartitionId, Partitions},
@@ -243,4 +243,89 @@ fn what_was_acknowledged_before_the_disk_was_full_is_there() {
     assert!(lease.applied.0 >= written.len() as u64);
     let more = fill(&store, lease, 20_000..20_010, BYTES);
     assert_eq!(more.len(), 10);
+}
+
+/// Deletes the rows of these numbers, all in one commit.
+fn empty(store: &Rocks, fence: Fence, numbers: std::ops::Range<u64>) {
+    let sequence = store.applied(FIRST).unwrap().next();
+    let writes = numbers.map(|number| (format!("row{number:08}").into_bytes(), None)).collect();
+    store.commit(Batch { fence, sequence, writes, durability: Durability::Sync }).unwrap();
+}
+
+/// As `fill`, in one commit.
+fn fill_at_once(store: &Rocks, fence: Fence, numbers: std::ops::Range<u64>, bytes: usize) {
+    let sequence = store.applied(FIRST).unwrap().next();
+    let row = |number: u64| {
+        let key = format!("row{number:08}").into_bytes();
+        (key, Some(Bytes::from(noise(number, bytes))))
+    };
+    let writes = numbers.map(row).collect();
+    store.commit(Batch { fence, sequence, writes, durability: Durability::Sync }).unwrap();
+}
+
+/// What a quiet server does every few seconds, as long as it rewrites files.
+fn upkeep(store: &Rocks) {
+    // The first look learns that nothing was written since.
+    store.upkeep().unwrap();
+    while store.upkeep().unwrap() {}
+}
+
+#[test]
+fn the_space_of_deleted_rows_comes_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    let fence = store.acquire(FIRST).unwrap().fence;
+    fill_at_once(&store, fence, 0..5_000, 1_000);
+    upkeep(&store);
+    let full = store.usage().unwrap();
+    assert!((5_000_000..6_000_000).contains(&full.row_bytes), "{full:?}");
+    assert!(full.log_bytes < 10_000, "what was flushed is not in the log: {full:?}");
+    let half = store.bytes_between(b"row00000000", b"row00002500");
+    assert!((2_000_000..3_000_000).contains(&half), "{half}");
+    empty(&store, fence, 0..4_000);
+    let with_marks = store.usage().unwrap();
+    assert!(with_marks.row_bytes >= full.row_bytes, "{with_marks:?}");
+    store.reclaim().unwrap();
+    let left = store.usage().unwrap();
+    assert!((1_000_000..1_200_000).contains(&left.row_bytes), "{left:?}");
+    assert!((4_000..5_000).all(|number| has(&store, number, 1_000)));
+    assert!(!store.upkeep().unwrap(), "there is nothing left to do");
+    empty(&store, fence, 4_000..5_000);
+    upkeep(&store);
+    let last = store.usage().unwrap();
+    // A thousand marks are too small a log to be flushed, and are flushed with the next ones.
+    assert!(last.log_bytes < 256 << 10, "{last:?}");
+    store.reclaim().unwrap();
+    assert!(store.usage().unwrap().total() < 50_000, "{:?}", store.usage());
+}
+
+#[test]
+fn what_a_reader_sees_is_not_compacted_over_and_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    let fence = store.acquire(FIRST).unwrap().fence;
+    fill_at_once(&store, fence, 0..5_000, 1_000);
+    store.reclaim().unwrap();
+    let reader = store.snapshot().unwrap();
+    empty(&store, fence, 0..5_000);
+    store.db.flush().unwrap();
+    assert!(store.upkeep().unwrap());
+    assert!(!store.upkeep().unwrap(), "it was tried a moment ago");
+    assert_eq!(reader.get(b"row00000007").unwrap().unwrap(), noise(7, 1_000));
+    drop(reader);
+    store.reclaim().unwrap();
+    assert!(store.usage().unwrap().total() < 50_000, "{:?}", store.usage());
+}
+
+#[test]
+fn a_stop_in_good_order_leaves_no_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    fill(&store, store.acquire(FIRST).unwrap(), 0..50, 1_000);
+    assert!(store.usage().unwrap().log_bytes > 50_000);
+    store.rest().unwrap();
+    drop(store);
+    assert!(fs::metadata(log_file(directory.path())).unwrap().len() < 1_000);
+    let store = open(directory.path()).unwrap();
+    assert!((0..50).all(|number| has(&store, number, 1_000)));
 }

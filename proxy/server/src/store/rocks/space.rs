@@ -1,0 +1,190 @@
+//! When RocksDB is told to flush and to compact. By itself it does so when its buffers and levels
+//! are full, which after a rush may be never: then the log of the rush stays, and rows that are
+//! long deleted stay with it. Never works in proportion to what is kept without that much being
+//! gone.
+
+use super::Rocks;
+use crate::store::{Space, Usage};
+use holdfast_machine::kv::Fault;
+use rocksdb::{BottommostLevelCompaction, CompactOptions, DB};
+use std::{
+    fs, io,
+    path::Path,
+    sync::{Mutex, MutexGuard},
+    time::{Duration, Instant},
+};
+
+/// A log below this size is left alone.
+const LOG_BYTES_MIN: u64 = 256 << 10;
+/// The log is flushed when it is an eighth of the files of rows: each flush leads to files being
+/// merged, and small flushes into much data would rewrite much for little.
+const LOG_PART: u64 = 8;
+/// While there is traffic the log is flushed at most so often.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
+/// Fewer deletions are not worth a compaction.
+const DELETIONS_MIN: u64 = 1_000;
+/// Deletions are compacted away once one entry in so many is one: what is rewritten is at most a
+/// few times what was deleted.
+const DELETIONS_PART: u64 = 5;
+/// What one compaction had to leave, because a reader still saw the rows, the next one tries after
+/// this long.
+const LEFT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// What was seen at the last look.
+pub(super) struct Seen(Mutex<Last>);
+
+struct Last {
+    /// Number of the last write.
+    sequence: u64,
+    flushed: Instant,
+    /// When the last compaction ended, and the deletions that it had to leave.
+    compacted: Option<(Instant, u64)>,
+}
+
+/// Entries of all files of rows.
+struct Files {
+    bytes: u64,
+    entries: u64,
+    deletions: u64,
+}
+
+impl Seen {
+    pub(super) fn new() -> Seen {
+        let last = Last { sequence: 0, flushed: Instant::now(), compacted: None };
+        Seen(Mutex::new(last))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Last> {
+        self.0.lock().expect("nothing panics while it holds this lock")
+    }
+
+    /// Deletions that need not be tried again now.
+    fn left(&self) -> u64 {
+        let compacted = self.lock().compacted;
+        compacted.filter(|(at, _)| at.elapsed() < LEFT_INTERVAL).map_or(0, |(_, left)| left)
+    }
+}
+
+impl Files {
+    fn of(db: &DB) -> Result<Files, Fault> {
+        let live = db.live_files().map_err(super::unreadable)?;
+        let sum = |of: fn(&rocksdb::LiveFile) -> u64| live.iter().map(of).sum();
+        Ok(Files {
+            bytes: sum(|file| file.size as u64),
+            entries: sum(|file| file.num_entries),
+            deletions: sum(|file| file.num_deletions),
+        })
+    }
+
+    fn worth_compacting(&self, left: u64) -> bool {
+        let new = self.deletions.saturating_sub(left);
+        new >= DELETIONS_MIN && new * DELETIONS_PART >= self.entries
+    }
+}
+
+impl Rocks {
+    fn flush(&self) -> Result<(), Fault> {
+        // After a failed commit the disk is not written to any more.
+        match self.failed.get() {
+            Some(reason) => Err(Fault::Read(format!("an earlier commit failed: {reason}"))),
+            None => self.db.flush().map_err(super::unreadable),
+        }
+    }
+
+    fn compact(&self) -> Result<(), Fault> {
+        self.compact_through(BottommostLevelCompaction::IfHaveCompactionFilter);
+        // What a reader held back before lies in the last level, which was passed over.
+        if Files::of(&self.db)?.worth_compacting(0) && !self.has_readers()? {
+            self.compact_through(BottommostLevelCompaction::ForceOptimized);
+        }
+        let left = Files::of(&self.db)?.deletions;
+        self.seen.lock().compacted = Some((Instant::now(), left));
+        Ok(())
+    }
+
+    /// Compactions of the engine's own go on beside this one.
+    fn compact_through(&self, last_level: BottommostLevelCompaction) {
+        let mut options = CompactOptions::default();
+        options.set_exclusive_manual_compaction(false);
+        options.set_bottommost_level_compaction(last_level);
+        self.db.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &options);
+    }
+
+    fn has_readers(&self) -> Result<bool, Fault> {
+        let snapshots = self.db.property_int_value("rocksdb.num-snapshots");
+        Ok(snapshots.map_err(super::unreadable)?.is_some_and(|count| count > 0))
+    }
+
+    fn flush_if_worth(&self, row_bytes: u64) -> Result<(), Fault> {
+        let sequence = self.db.latest_sequence_number();
+        let (idle, long_ago) = {
+            let mut last = self.seen.lock();
+            let idle = std::mem::replace(&mut last.sequence, sequence) == sequence;
+            (idle, last.flushed.elapsed() >= FLUSH_INTERVAL)
+        };
+        let worth = LOG_BYTES_MIN.max(row_bytes / LOG_PART);
+        if (idle || long_ago) && self.usage()?.log_bytes >= worth {
+            self.seen.lock().flushed = Instant::now();
+            self.flush()?;
+        }
+        Ok(())
+    }
+}
+
+impl Space for Rocks {
+    fn usage(&self) -> Result<Usage, Fault> {
+        let mut usage = Usage::default();
+        add(self.directory.path(), &mut usage).map_err(|error| Fault::Read(error.to_string()))?;
+        Ok(usage)
+    }
+
+    fn bytes_between(&self, from: &[u8], to: &[u8]) -> u64 {
+        self.db.get_approximate_sizes(&[rocksdb::Range::new(from, to)]).iter().sum()
+    }
+
+    fn upkeep(&self) -> Result<bool, Fault> {
+        if self.failed.get().is_some() {
+            return Ok(false);
+        }
+        self.flush_if_worth(Files::of(&self.db)?.bytes)?;
+        let worth = Files::of(&self.db)?.worth_compacting(self.seen.left());
+        if worth {
+            self.compact()?;
+        }
+        Ok(worth)
+    }
+
+    fn reclaim(&self) -> Result<(), Fault> {
+        self.flush()?;
+        self.compact()
+    }
+
+    fn rest(&self) -> Result<(), Fault> {
+        let flushed = self.flush();
+        self.db.cancel_all_background_work(true);
+        flushed
+    }
+}
+
+/// Adds the files below `folder`. The engine removes files at any time, also in between.
+fn add(folder: &Path, usage: &mut Usage) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let file = match entry.metadata() {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        if file.is_dir() {
+            add(&entry.path(), usage)?;
+            continue;
+        }
+        let kind = match entry.path().extension().and_then(|extension| extension.to_str()) {
+            Some("sst" | "blob") => &mut usage.row_bytes,
+            Some("log") => &mut usage.log_bytes,
+            _ => &mut usage.other_bytes,
+        };
+        *kind += file.len();
+    }
+    Ok(())
+}
