@@ -6,6 +6,7 @@ use super::{App, error::Error, invocations::parse_id};
 use crate::partition::Handle;
 use crate::query::model::{
     Counts, Health, InvocationDetail, Invocations, Limits, ObjectState, PartitionHealth, Status,
+    Storage,
 };
 use crate::query::{Filter, LIMIT_MAX};
 use axum::{
@@ -108,6 +109,19 @@ pub(super) async fn counts(State(app): State<App>) -> Result<Json<Counts>, Error
 
 pub(super) async fn limits(State(app): State<App>) -> Json<Limits> {
     Json(app.query.limits())
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Measure {
+    #[serde(default)]
+    count: bool,
+}
+
+pub(super) async fn storage(
+    State(app): State<App>,
+    Query(measure): Query<Measure>,
+) -> Result<Json<Storage>, Error> {
+    Ok(Json(app.query.storage(measure.count).await?))
 }
 
 pub(super) async fn state(

@@ -153,6 +153,17 @@ pub enum Command {
         #[arg(long)]
         jsonl: bool,
     },
+    /// What the data directory takes, table by table
+    Storage {
+        #[command(flatten)]
+        admin: AdminUrl,
+        /// Count the rows too, which reads all of them
+        #[arg(long)]
+        count: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// The key that requests to services are signed with
     Identity {
         #[command(subcommand)]

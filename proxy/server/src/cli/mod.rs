@@ -15,6 +15,7 @@ mod services;
 mod sql;
 mod state;
 mod status;
+mod storage;
 mod text;
 mod timeline;
 
@@ -75,6 +76,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Sql { admin, query, json, jsonl } => {
             sql::run(&admin.connect()?, &query, sql::Form::of(json, jsonl))
         }
+        Command::Storage { admin, count, json } => storage::run(&admin.connect()?, count, json),
         Command::Identity { command } => identity::run(command),
     }
 }

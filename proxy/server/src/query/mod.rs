@@ -6,6 +6,7 @@ pub mod model;
 mod read;
 mod schedule;
 pub mod sql;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -22,6 +23,7 @@ use holdfast_machine::{
 };
 use model::{
     Counts, InvocationDetail, Invocations, Limits, ObjectState, ScheduleDetail, Schedules, Status,
+    Storage,
 };
 use read::View;
 use std::sync::Arc;
@@ -155,6 +157,18 @@ impl Query {
     /// As `list`.
     pub async fn state(&self, service: String, key: String) -> Result<ObjectState, Error> {
         self.read(move |view| view.state(&service, &key)).await
+    }
+
+    /// What the data directory takes, table by table; with `count` also how many rows they have,
+    /// which reads all of them.
+    ///
+    /// # Errors
+    /// As `list`.
+    pub async fn storage(&self, count: bool) -> Result<Storage, Error> {
+        let store = self.store.clone();
+        let read = move || Ok(storage::storage(&*store, count)?);
+        let read = tokio::task::spawn_blocking(read).await;
+        read.unwrap_or_else(|panicked| Err(Error::Panicked(panicked.to_string())))
     }
 
     /// Lists at most `limit` schedules, by name.

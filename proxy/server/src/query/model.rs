@@ -379,6 +379,32 @@ pub struct PartitionHealth {
     pub reason: Option<String>,
 }
 
+/// Answer of `GET /holdfast/storage`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Storage {
+    /// All files of the data directory.
+    pub disk_bytes: u64,
+    /// Of these: files of rows, which are compressed and may hold deleted rows for a while.
+    pub row_file_bytes: u64,
+    /// The write-ahead log: rows of the last minutes.
+    pub log_bytes: u64,
+    pub other_bytes: u64,
+    pub tables: Vec<TableStorage>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableStorage {
+    pub table: String,
+    /// About, and without what is in the log only.
+    pub disk_bytes: u64,
+    /// Only where it was asked to count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+    /// Keys and values of these rows, not compressed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_bytes: Option<u64>,
+}
+
 /// Body of every error of the admin listener.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorBody {
