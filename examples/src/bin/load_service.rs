@@ -9,6 +9,9 @@
 //! `EFFECTS_URL` for which time a schedule called it, with its invocation as the step. `PORT` says
 //! where it listens, `GATED_LIMIT` how many `gated` may run at once, by the metadata of the handler.
 //!
+//! `Load/fill {"id": "7", "bytes": 100}` records and returns so many bytes that do not compress;
+//! `Load/wait {"id": "7"}` returns what its first awakeable is resolved with.
+//!
 //! With `IDENTITY_KEY` (`publickeyv1_…`) it takes only requests that are signed by that key.
 
 use examples::{effects::Effects, gate::Gate, http::Error, identity, serve::serve};
@@ -25,6 +28,13 @@ const NAP: Duration = Duration::from_millis(20);
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Work {
     id: String,
+}
+
+/// How much is to be recorded.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Fill {
+    id: String,
+    bytes: usize,
 }
 
 struct Load {
@@ -60,6 +70,18 @@ impl Load {
     }
 
     #[handler]
+    async fn fill(&self, ctx: Context<'_>, Json(fill): Json<Fill>) -> HandlerResult<String> {
+        let made = ctx.run(|| async move { Ok(format!("{}:{}", fill.id, noise(fill.bytes)?)) });
+        Ok(made.name("fill").await?)
+    }
+
+    #[handler]
+    async fn wait(&self, ctx: Context<'_>, Json(_): Json<Work>) -> HandlerResult<String> {
+        let (_, answer) = ctx.awakeable::<String>();
+        Ok(answer.await?)
+    }
+
+    #[handler]
     async fn gated(&self, ctx: Context<'_>, Json(work): Json<Work>) -> HandlerResult<String> {
         ctx.run(|| async { Ok(self.gate.pass(&work.id, "gated").await?) }).name("gated").await?;
         Ok(work.id)
@@ -88,6 +110,14 @@ impl Account {
         ctx.run(|| async { Ok(self.gate.pass(&work.id, "charge").await?) }).name("charge").await?;
         Ok(work.id)
     }
+}
+
+/// Letters drawn by chance.
+fn noise(bytes: usize) -> Result<String, Error> {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut chance = vec![0; bytes];
+    getrandom::fill(&mut chance)?;
+    Ok(chance.into_iter().map(|byte| char::from(LETTERS[usize::from(byte % 64)])).collect())
 }
 
 impl Load {

@@ -1,6 +1,7 @@
 //! Where settings come from, and which source is named when one is wrong.
 
 use super::Config;
+use crate::partition;
 use crate::registry::limit;
 use holdfast_wire::version::Version;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,10 @@ fn check(config: Config) -> Result<Config, Error> {
         |name: &str, reason: &str| Err(Error::Named { name: name.into(), reason: reason.into() });
     if !(1..=64).contains(&config.partition.partitions) {
         return complain("partition.partitions", "is not between 1 and 64");
+    }
+    let budget = config.partition.retention.disk_bytes_max;
+    if budget.is_some_and(|bytes| bytes < partition::retention::DISK_BYTES_MIN) {
+        return complain("partition.retention.disk_bytes_max", "is below 16777216");
     }
     if Version::from_number(config.protocol.version_max).is_none() {
         return complain("protocol.version_max", "is not 5, 6 or 7");

@@ -14,7 +14,7 @@ use crate::http::client::Client;
 use crate::http::identity::Signer;
 use crate::http::listen;
 use crate::invoker::{self, Invoker};
-use crate::partition;
+use crate::partition::{self, retention::Retention};
 use crate::registry::{self, Limits, Registry, discovery::Discovery};
 use crate::store::{self, Store};
 use crate::telemetry;
@@ -92,6 +92,8 @@ struct Node {
     attempts: JoinHandle<()>,
     closing: CancellationToken,
     partitions: partition::Running,
+    /// Looks after the data directory until `closing`.
+    retention: JoinHandle<()>,
     store: Arc<dyn Store>,
     /// Ends what outlives the doors: connections to services.
     shutdown: CancellationToken,
@@ -139,6 +141,8 @@ impl Node {
         );
         invoker.plug(router.clone());
         let partitions = waiting.run(Arc::new(invoker.clone()))?;
+        let retention =
+            Retention::new(config.partition.retention.clone(), router.clone(), &metrics);
         let doors = Doors::open(
             config,
             ground.ingress,
@@ -147,9 +151,10 @@ impl Node {
         );
         let closing = CancellationToken::new();
         let attempts = tokio::spawn(invoker.run(closing.clone()));
+        let retention = tokio::spawn(retention.run(closing.clone()));
         let patience = Duration::from_millis(config.shutdown_ms);
         let store = ground.store;
-        Ok(Node { doors, attempts, closing, partitions, store, shutdown, patience })
+        Ok(Node { doors, attempts, closing, partitions, retention, store, shutdown, patience })
     }
 
     /// Doors first, so that nothing new comes in; then attempts are asked to suspend; then the
@@ -159,6 +164,9 @@ impl Node {
         self.closing.cancel();
         if let Err(error) = self.attempts.await {
             tracing::error!(%error, "the invoker ended badly");
+        }
+        if let Err(error) = self.retention.await {
+            tracing::error!(%error, "the retention ended badly");
         }
         self.shutdown.cancel();
         let (partitions, store) = (self.partitions, self.store);

@@ -1,5 +1,6 @@
 //! Settings of the partitions.
 
+use super::retention;
 use serde::{Deserialize, Serialize};
 
 /// How many partitions there are, and what one turn and one queue may hold.
@@ -29,6 +30,8 @@ pub struct Config {
     /// Bytes of keyed state that are sent along when an attempt starts; the rest is read key by
     /// key.
     pub eager_state_bytes_max: usize,
+    /// What is kept of what has ended.
+    pub retention: retention::Config,
 }
 
 impl Default for Config {
@@ -43,6 +46,7 @@ impl Default for Config {
             batch_timer_rows_max: 4096,
             news_max: 1024,
             eager_state_bytes_max: 1 << 20,
+            retention: retention::Config::default(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod metrics;
 mod place;
 mod queue;
 mod release;
+pub mod retention;
 mod start;
 mod stop;
 #[cfg(test)]

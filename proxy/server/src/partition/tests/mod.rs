@@ -1,6 +1,7 @@
 //! The partitions at work.
 
 mod bench;
+mod retention;
 mod schedules;
 
 use super::{Config, News, Place, Unavailable, Waited};
