@@ -313,6 +313,88 @@ fn an_await_that_was_added() {
 }
 
 #[test]
+fn our_own_sdk_says_it_in_a_sentence() {
+    let told = |holds: &str, instead: &str| {
+        format!(
+            "journal mismatch at command 1: the journal holds {holds}, but the handler {instead}; \
+             the handler must do the same in each attempt: do not change the code"
+        )
+    };
+    let call = "Call{1:\"Other\" 2:\"add\" 3:\"1\" 5:\"k\" 10:1 11:2}";
+    check(
+        call,
+        (0x040c, ""),
+        &told("Call `Other/add`", "gives Sleep at src/lib.rs:10:13"),
+        expect![[r#"
+            command Some(1), entry Some(3), name None
+              handler_name: add | -
+              invocation_id_notification_idx: 1 | -
+              key: k | -
+              parameter: 1 bytes, sha256 6b86b273 | -
+              result_completion_id: 2 | -
+              said: - | gives Sleep at src/lib.rs:10:13
+              service_name: Other | -
+            ! type: Call | Sleep
+        "#]],
+    );
+    let other = "gives Call `Other/add` at src/lib.rs:25:13; the parameter differs";
+    check(
+        call,
+        (0x040d, ""),
+        &told("Call `Other/add`", other),
+        expect![[r#"
+        command Some(1), entry Some(3), name None
+          handler_name: add | -
+          invocation_id_notification_idx: 1 | -
+          key: k | -
+        ! parameter: 1 bytes, sha256 6b86b273 | -
+          result_completion_id: 2 | -
+          said: - | gives Call `Other/add` at src/lib.rs:25:13
+          service_name: Other | -
+          type: Call | Call
+    "#]],
+    );
+    check(
+        "Sleep{1:1234 11:1}",
+        (0x0401, ""),
+        &told("Sleep", "ends with a value"),
+        expect![[r#"
+        command Some(1), entry Some(3), name None
+          result_completion_id: 1 | -
+          said: - | ends with a value
+        ! type: Sleep | Output
+          wake_up_time: 1234 | -
+    "#]],
+    );
+    let waits = "waits at src/lib.rs:68:13 for a result that the journal does not have";
+    check(
+        "Run{11:1 12:\"step\"}",
+        (0x0411, ""),
+        &told("Run `step`", waits),
+        expect![[r#"
+        command Some(1), entry Some(3), name Some("step")
+        ! awaits: - | waits at src/lib.rs:68:13 for a result that the journal does not have
+          name: step | -
+          result_completion_id: 1 | -
+          type: Run | -
+    "#]],
+    );
+    let name = "gives GetPromise `b` at src/lib.rs:1:1; the name of the promise differs";
+    check(
+        "GetPromise{1:\"a\" 11:1}",
+        (0x0409, ""),
+        &told("GetPromise `a`", name),
+        expect![[r#"
+        command Some(1), entry Some(3), name None
+        ! key: a | -
+          result_completion_id: 1 | -
+          said: - | gives GetPromise `b` at src/lib.rs:1:1
+          type: GetPromise | GetPromise
+    "#]],
+    );
+}
+
+#[test]
 fn a_text_that_is_not_understood_is_shown() {
     check(
         "Run{11:1 12:\"pay\"}",
