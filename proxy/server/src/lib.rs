@@ -2,6 +2,7 @@
 //! and rooms of one floor never know each other.
 
 // ground
+pub mod chance;
 pub mod clock;
 pub mod duration;
 pub mod http;

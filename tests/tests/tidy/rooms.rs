@@ -5,7 +5,7 @@ use super::source::Source;
 /// Rooms of `proxy/server/src`, lowest floor first. A room may use lower floors, never its own or
 /// a higher one. The house is stacked: each of its rooms is a floor.
 const FLOORS: [&[&str]; 6] = [
-    &["clock", "duration", "telemetry", "store", "http"],
+    &["chance", "clock", "duration", "telemetry", "store", "http"],
     &["partition", "registry", "query"],
     &["ingress", "invoker", "egress", "bridge", "admin"],
     &["config"],

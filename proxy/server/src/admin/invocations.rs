@@ -91,7 +91,7 @@ impl Verb {
             }
             Verb::RestartAsNew => {
                 let pin = pin::for_restart(app, id, choice).await?;
-                let new = sibling(app, id)?;
+                let new = sibling(app, id);
                 Command::RestartAsNew { invocation, new, from: choice.from, pin }
             }
         };
@@ -135,11 +135,9 @@ impl Verb {
 }
 
 /// An id for the restarted one, in the same partition.
-fn sibling(app: &App, original: InvocationId) -> Result<InvocationId, Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| Error::Read(error.to_string()))?;
-    let random = InvocationId::random("", None, app.clock.now().0, u128::from_be_bytes(bytes));
-    Ok(InvocationId { partition_key: original.partition_key, ..random })
+fn sibling(app: &App, original: InvocationId) -> InvocationId {
+    let random = InvocationId::random("", None, app.clock.now().0, crate::chance::u128());
+    InvocationId { partition_key: original.partition_key, ..random }
 }
 
 impl IntoResponse for Done {

@@ -2,6 +2,7 @@
 //! becomes of it. Draws the chance that the machine must not draw.
 
 use super::{Error, Ingress, answer, errand::Errand, headers, percent, route::Called, ulid};
+use crate::chance;
 use crate::duration;
 use crate::http::Body;
 use crate::partition::{Unavailable, Waited};
@@ -147,7 +148,7 @@ impl Ingress {
     async fn first_run(&self, invocation: Box<NewInvocation>) -> Result<Waited, Unavailable> {
         let partition = self.router.of(invocation.id);
         let (tell, mut told) = oneshot::channel();
-        let waiting = partition.wait(Command::Invoke(invocation), |reply| {
+        let waiting = partition.wait(Command::Invoke(invocation), move |reply| {
             if exists_already(reply) {
                 // Nobody listens only where the client went away.
                 let _ = tell.send(reply.clone());
@@ -205,13 +206,7 @@ struct Chance {
 
 impl Chance {
     fn draw() -> Chance {
-        let mut bytes = [0; 24];
-        getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
-        let (id, seed) = bytes.split_first_chunk::<16>().expect("24 bytes");
-        Chance {
-            id: u128::from_ne_bytes(*id),
-            seed: u64::from_ne_bytes(seed.try_into().expect("8 bytes are left")),
-        }
+        Chance { id: chance::u128(), seed: chance::u64() }
     }
 }
 

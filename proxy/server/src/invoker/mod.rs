@@ -21,6 +21,7 @@ pub use metrics::Metrics;
 pub use places::{Standing, Standings, Waits};
 pub use view::{Running, View};
 
+use crate::chance;
 use crate::clock::Clock;
 use crate::http::client::Client;
 use crate::http::identity::Signer;
@@ -284,7 +285,7 @@ impl Shared {
         let Parts { client, registry, clock, signer, cluster_name, metrics, .. } = &self.parts;
         let now = clock.now();
         let live = Live::new(&start, route.pin(), seat, now);
-        let attempt = Attempt::new(now, start, route.terms(registry, chance()));
+        let attempt = Attempt::new(now, start, route.terms(registry, chance::u64()));
         let (head, target) = (attempt.request_head(), &live.target);
         let request = route.request(&head, target, cluster_name, signer.as_ref())?;
         let pieces_max = self.config.request_pieces_max.max(1);
@@ -364,7 +365,7 @@ impl<P: Partition> Promise<P> {
             partition: Arc::new(partition),
             invocation: start.invocation,
             attempt: start.attempt,
-            jitter: chance(),
+            jitter: chance::u64(),
             kept: false,
         }
     }
@@ -401,9 +402,4 @@ impl<P: Partition> Drop for Promise<P> {
             self.fail(Error::Bug);
         }
     }
-}
-
-/// 64 bits of chance. Without any the delays are less spread, and that is all.
-fn chance() -> u64 {
-    getrandom::u64().unwrap_or_default()
 }

@@ -23,6 +23,7 @@ pub use options::{Declared, DeclaredRetry, Options};
 pub use schema::{Deployment, Handler, Limits, Schema, Service};
 pub use tables::{Overrides, type_name};
 
+use crate::chance;
 use crate::clock::Clock;
 use crate::http::client::Protocol;
 use discovery::{Address, Discovered};
@@ -189,7 +190,7 @@ impl Registry {
         discovered: Discovered,
     ) -> Result<Registered, Error> {
         let now = self.shared.clock.now();
-        let fresh = DeploymentId::new(now.0, chance()?);
+        let fresh = DeploymentId::new(now.0, chance::u128());
         let breaking = wish.breaking || wish.force;
         let doors = self.shared.config.doors.clone();
         let record = record(address, discovered, wish.metadata, now);
@@ -341,11 +342,4 @@ fn record(
 
 fn deployment(schema: &Schema, id: DeploymentId) -> Arc<Deployment> {
     schema.deployments.get(&id).expect("it was put there by this very change").clone()
-}
-
-/// 80 bits of it, in the low ones.
-fn chance() -> Result<u128, Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| Error::Store(error.to_string()))?;
-    Ok(u128::from_be_bytes(bytes))
 }
