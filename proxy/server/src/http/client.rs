@@ -118,7 +118,8 @@ impl Client {
     }
 
     /// Sends `request`, whose URI is absolute. Answers when the response head is there. Dropping
-    /// the future before, or the body of the response after, cancels the request.
+    /// the future before, or the body of the response after, cancels the request. The body of the
+    /// request flows while this future, or then the body of the response, is polled.
     ///
     /// # Errors
     /// See `Error`; only after `Broken` may the peer have seen the request.

@@ -15,11 +15,12 @@ use http_body::Body as _;
 use hyper::{Request, Response, Version, header};
 use std::{
     future::poll_fn,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{
         Arc, Mutex, Weak,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
+    task::Poll,
     time::Duration,
 };
 use tokio::{
@@ -127,10 +128,13 @@ pub(super) async fn send(
         host.retire(&place.connection);
         refused(&host, &error)
     })?;
-    let interest = (!ends_at_once).then(|| {
-        let (outflow, interest) = Outflow::new(body, stream);
-        pool.tasks.spawn(outflow.run());
-        interest
+    let mut outflow = (!ends_at_once).then(|| Outflow::new(body, stream));
+    let mut response = pin!(response);
+    let response = poll_fn(|cx| {
+        if let Some(outflow) = &mut outflow {
+            outflow.drive(cx);
+        }
+        response.as_mut().poll(cx)
     });
     let response = match response.await {
         Ok(response) => response,
@@ -142,7 +146,7 @@ pub(super) async fn send(
         }
         Err(error) => return Err(broken(&host, &error)),
     };
-    Ok(response.map(|stream| ResponseBody::from(Inflow::new(stream, interest, place))))
+    Ok(response.map(|stream| ResponseBody::from(Inflow::new(stream, outflow, place))))
 }
 
 /// Whether the peer says that it did nothing with the stream: it refused it, or it goes away and
@@ -219,7 +223,14 @@ async fn drive<T: super::connect::Stream>(
     connection: &mut Connection<T, Bytes>,
     streams: &watch::Sender<Result<usize, String>>,
 ) -> String {
+    let mut gathered = false;
     let ended = poll_fn(|cx| {
+        // Whoever else is about to run may have frames too: they go out in one write.
+        gathered = !gathered;
+        if gathered {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let ended = Pin::new(&mut *connection).poll(cx);
         let now = Ok(connection.max_concurrent_send_streams());
         streams.send_if_modified(|before| {

@@ -7,117 +7,128 @@ use bytes::Bytes;
 use h2::{Reason, RecvStream, SendStream};
 use http_body::{Body as _, Frame};
 use std::{
-    future::poll_fn,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll, Waker, ready},
 };
-use tokio::sync::oneshot;
 
-/// Held by whoever waits for the response; dropping it cancels what is left of the request.
-#[derive(Debug)]
-pub(super) struct Interest {
-    _dropped: oneshot::Sender<()>,
-}
-
-/// Sends a request body until its end, its failure, or the end of the interest in the response.
+/// The request body on its way out. It has no task of its own: whoever waits for the response, or
+/// reads it, drives it. Dropped, it sends what it was given until then, and cancels the rest.
 pub(super) struct Outflow {
     body: Body,
     stream: SendStream<Bytes>,
-    interest: oneshot::Receiver<()>,
+    /// A piece of the body that the peer's windows have no room for yet.
+    rest: Bytes,
+    ended: bool,
 }
 
 impl Outflow {
-    pub(super) fn new(body: Body, stream: SendStream<Bytes>) -> (Outflow, Interest) {
-        let (sender, interest) = oneshot::channel();
-        (Outflow { body, stream, interest }, Interest { _dropped: sender })
+    pub(super) fn new(body: Body, stream: SendStream<Bytes>) -> Outflow {
+        Outflow { body, stream, rest: Bytes::new(), ended: false }
     }
 
-    pub(super) async fn run(self) {
-        let Outflow { mut body, mut stream, interest } = self;
-        let done = tokio::select! {
-            // What was written before the interest ended still goes out.
-            biased;
-            done = pump(&mut body, &mut stream) => done,
-            _ = interest => Flow::Broken,
+    /// Sends what there is, as far as the peer's windows allow.
+    pub(super) fn drive(&mut self, cx: &mut Context<'_>) {
+        while !self.ended {
+            match self.step(cx) {
+                Poll::Pending => return,
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(end)) => {
+                    self.ended = true;
+                    if end == End::Broken {
+                        self.stream.send_reset(Reason::CANCEL);
+                    }
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
+        if self.stream.poll_reset(cx).is_ready() {
+            return Poll::Ready(Err(End::Unwanted));
+        }
+        if !self.rest.is_empty() {
+            return self.send_rest(cx);
+        }
+        let Some(frame) = ready!(Pin::new(&mut self.body).poll_frame(cx)) else {
+            // Fails only on a stream that is closed already: then this is no news.
+            let _ = self.stream.send_data(Bytes::new(), true);
+            return Poll::Ready(Err(End::Sent));
         };
-        if done == Flow::Broken {
-            stream.send_reset(Reason::CANCEL);
+        let Ok(frame) = frame else {
+            return Poll::Ready(Err(End::Broken));
+        };
+        match frame.into_data() {
+            Ok(data) => {
+                self.rest = data;
+                self.stream.reserve_capacity(self.rest.len());
+                Poll::Ready(Ok(()))
+            }
+            Err(frame) => Poll::Ready(match frame.into_trailers() {
+                Ok(trailers) => self.stream.send_trailers(trailers).map_err(|_| End::Unwanted),
+                Err(_) => Ok(()),
+            }),
+        }
+    }
+
+    fn send_rest(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
+        let Some(Ok(capacity)) = ready!(self.stream.poll_capacity(cx)) else {
+            return Poll::Ready(Err(End::Unwanted));
+        };
+        let piece = self.rest.split_to(capacity.min(self.rest.len()));
+        if !self.rest.is_empty() {
+            self.stream.reserve_capacity(self.rest.len());
+        }
+        if piece.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        Poll::Ready(self.stream.send_data(piece, false).map_err(|_| End::Unwanted))
+    }
+}
+
+impl std::fmt::Debug for Outflow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outflow").field("ended", &self.ended).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Outflow {
+    fn drop(&mut self) {
+        self.drive(&mut Context::from_waker(Waker::noop()));
+        if !self.ended {
+            self.stream.send_reset(Reason::CANCEL);
         }
     }
 }
 
+/// How a request body ends.
 #[derive(Debug, PartialEq)]
-enum Flow {
-    Ended,
+enum End {
+    Sent,
     /// The peer wants no more of it. The response may still be good.
     Unwanted,
     Broken,
-}
-
-async fn pump(body: &mut Body, stream: &mut SendStream<Bytes>) -> Flow {
-    loop {
-        let frame = poll_fn(|cx| match stream.poll_reset(cx) {
-            Poll::Ready(_) => Poll::Ready(Err(Flow::Unwanted)),
-            Poll::Pending => Pin::new(&mut *body).poll_frame(cx).map(Ok),
-        });
-        let sent = match frame.await {
-            Ok(Some(Ok(frame))) => match frame.into_data() {
-                Ok(data) => send(data, stream).await,
-                Err(frame) => match frame.into_trailers() {
-                    Ok(trailers) => stream.send_trailers(trailers).map_err(|_| Flow::Unwanted),
-                    Err(_) => Ok(()),
-                },
-            },
-            Ok(Some(Err(_))) => Err(Flow::Broken),
-            Ok(None) => {
-                // Fails only on a stream that is closed already: then this is no news.
-                let _ = stream.send_data(Bytes::new(), true);
-                Err(Flow::Ended)
-            }
-            Err(flow) => Err(flow),
-        };
-        if let Err(flow) = sent {
-            return flow;
-        }
-    }
-}
-
-/// Sends `data` as the peer's windows allow.
-async fn send(mut data: Bytes, stream: &mut SendStream<Bytes>) -> Result<(), Flow> {
-    while !data.is_empty() {
-        stream.reserve_capacity(data.len());
-        let capacity = poll_fn(|cx| match stream.poll_reset(cx) {
-            Poll::Ready(_) => Poll::Ready(None),
-            Poll::Pending => stream.poll_capacity(cx),
-        });
-        let Some(Ok(capacity)) = capacity.await else {
-            return Err(Flow::Unwanted);
-        };
-        let piece = data.split_to(capacity.min(data.len()));
-        if !piece.is_empty() {
-            stream.send_data(piece, false).map_err(|_| Flow::Unwanted)?;
-        }
-    }
-    Ok(())
 }
 
 /// The incoming half.
 #[derive(Debug)]
 pub(super) struct Inflow {
     pub stream: RecvStream,
-    _interest: Option<Interest>,
+    outflow: Option<Outflow>,
     _place: Place,
 }
 
 impl Inflow {
-    pub(super) fn new(stream: RecvStream, interest: Option<Interest>, place: Place) -> Inflow {
-        Inflow { stream, _interest: interest, _place: place }
+    pub(super) fn new(stream: RecvStream, outflow: Option<Outflow>, place: Place) -> Inflow {
+        Inflow { stream, outflow, _place: place }
     }
 
     pub(super) fn poll_frame(
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, h2::Error>>> {
+        if let Some(outflow) = &mut self.outflow {
+            outflow.drive(cx);
+        }
         match ready!(self.stream.poll_data(cx)) {
             Some(Ok(data)) => {
                 // An error would say that the stream is closed: nothing to give back.

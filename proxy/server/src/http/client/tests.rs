@@ -205,14 +205,17 @@ async fn read_body_error(mut body: Incoming) -> Option<h2::Reason> {
 
 #[tokio::test]
 async fn dropping_the_writer_resets_the_stream() {
+    use http_body_util::BodyExt;
     let (tell, mut ends) = mpsc::unbounded_channel();
     let server = Server::start(Manner::default(), watching(tell)).await;
     let client = client(Config::default());
     let (writer, body) = channel(1);
     let response = client.send(Protocol::Http2, post("http", server.address, body)).await.unwrap();
+    let mut response = response.into_body();
+    let reading = tokio::spawn(async move { while let Some(Ok(_)) = response.frame().await {} });
     drop(writer);
     assert_eq!(ends.recv().await, Some(Some(h2::Reason::CANCEL)));
-    drop(response);
+    reading.await.unwrap();
 }
 
 #[tokio::test]
