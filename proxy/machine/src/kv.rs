@@ -66,6 +66,27 @@ impl<'a> Txn<'a> {
 
 impl Kv for Txn<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
+        Over { base: self.base, writes: &self.writes }.get(key)
+    }
+
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Fault> {
+        Over { base: self.base, writes: &self.writes }.scan(from, to, each)
+    }
+}
+
+/// A store with writes on top of it. What has just been committed is read from memory this way.
+pub struct Over<'a> {
+    pub base: &'a dyn Kv,
+    pub writes: &'a Writes,
+}
+
+impl Kv for Over<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
         match self.writes.get(key) {
             Some(written) => Ok(written.clone()),
             None => self.base.get(key),

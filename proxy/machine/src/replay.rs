@@ -33,7 +33,7 @@ pub fn start(
     Ok(Some(Start {
         invocation: id,
         attempt: record.attempt,
-        entries: journal::all(kv, here.partition, id)?,
+        entries: journal::first(kv, here.partition, id, record.journal.length)?,
         state,
         partial_state,
         retry_count_since_last_stored_entry: record.retries.since_last_stored_entry,

@@ -3,15 +3,12 @@
 //! the two sides; so what is recorded always comes from the journal, and only what was received
 //! comes from the text. A text that is not understood is shown as it is.
 
-mod sentence;
-
 use super::{
     fields::{self, Field, NAME},
     form,
 };
 use crate::model::{AttemptFailure, Entry, JOURNAL_MISMATCH};
 use holdfast_wire::message::MessageType;
-use sentence::Sentence;
 use std::collections::BTreeMap;
 
 /// The two sides of a mismatch. Fields have the names of the protocol; `type` is the kind of the
@@ -65,13 +62,11 @@ pub(super) fn compare(failure: &AttemptFailure, recorded: Option<&Entry>) -> Mis
         mismatch.recorded.insert(TYPE.into(), entry.ty.kind().into());
     }
     let received = received_type(failure);
-    let is_same = |entry: &Entry| received.is_none_or(|ty| is_same_kind(ty, entry.ty));
-    if let Some(sentence) = Sentence::read(&failure.message) {
-        mismatch.told(failure, &fields, &sentence);
-    } else if recorded.is_some_and(is_same) {
-        mismatch.same_kind(failure, &fields);
-    } else {
-        mismatch.other_kind(failure, received);
+    match (recorded, received) {
+        (Some(entry), received) if received.is_none_or(|ty| is_same_kind(ty, entry.ty)) => {
+            mismatch.same_kind(failure, &fields);
+        }
+        _ => mismatch.other_kind(failure, received),
     }
     let name = |side: &BTreeMap<String, String>| side.get(NAME).cloned();
     mismatch.name = name(&mismatch.recorded).or_else(|| name(&mismatch.received));
@@ -79,24 +74,6 @@ pub(super) fn compare(failure: &AttemptFailure, recorded: Option<&Entry>) -> Mis
 }
 
 impl Mismatch {
-    /// The SDK tells in a sentence what the handler did, and one thing in which that differs.
-    fn told(&mut self, failure: &AttemptFailure, fields: &[Field], sentence: &Sentence<'_>) {
-        let did = form::shortened(sentence.did);
-        if sentence.waits() {
-            self.received.insert(AWAITS.into(), did);
-            self.differing.push(AWAITS.into());
-            return;
-        }
-        let related = failure.related.clone().unwrap_or_default();
-        self.received.extend(related.ty.map(|ty| (TYPE.into(), ty.kind().into())));
-        let name = related.name.filter(|name| !name.is_empty());
-        self.received.extend(name.map(|name| (NAME.into(), name)));
-        self.received.insert(SAID.into(), did);
-        let differs = |field: &&str| self.recorded.get(*field) != self.received.get(*field);
-        let field = fields.iter().map(|field| field.name).find(|name| sentence.is_about(name));
-        self.differing.extend(Some(TYPE).filter(differs).or(field).map(Into::into));
-    }
-
     /// The handler did the same with other words: the SDK tells the fields that differ.
     fn same_kind(&mut self, failure: &AttemptFailure, fields: &[Field]) {
         let told = differences(&failure.message, fields);

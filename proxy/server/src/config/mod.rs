@@ -24,6 +24,9 @@ use std::{net::SocketAddr, path::PathBuf};
 pub struct Config {
     /// Addresses of services to wait for, register, and register again when they change.
     pub services: Vec<String>,
+    /// Threads for all connections; each partition has one more for its decisions and the disk. 0:
+    /// half of the machine's cores, since the other half is the service's.
+    pub worker_threads: usize,
     /// How long work under way may take to come to rest at shutdown, in milliseconds.
     pub shutdown_ms: u64,
     /// PEM file with the Ed25519 key that requests to services are signed with; unset: unsigned.
@@ -89,6 +92,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             services: Vec::new(),
+            worker_threads: 0,
             shutdown_ms: 10_000,
             identity_key_file: None,
             limits: Vec::new(),

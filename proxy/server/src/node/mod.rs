@@ -34,12 +34,20 @@ pub fn run(config: Config, command: Option<Vec<String>>) -> Result<ExitCode, Err
     telemetry::init(&config.telemetry)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .worker_threads(worker_threads(config.worker_threads))
         .thread_name("holdfast")
         .build()
         .map_err(|error| Error::Runtime(error.to_string()))?;
     let ended = runtime.block_on(serve(config, command));
     runtime.shutdown_timeout(RUNTIME_END_WAIT);
     ended
+}
+
+fn worker_threads(configured: usize) -> usize {
+    match configured {
+        0 => std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1)),
+        threads => threads,
+    }
 }
 
 async fn serve(mut config: Config, command: Option<Vec<String>>) -> Result<ExitCode, Error> {

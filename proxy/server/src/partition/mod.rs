@@ -29,7 +29,7 @@ use holdfast_machine::{
     model::{Callee, Entry, Outcome, Target},
     time::Timestamp,
 };
-use queue::{Ask, Work};
+use queue::{Answer, Ask, Work};
 use start::Shared;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -149,16 +149,17 @@ impl Handle {
 
     /// Applies `command` and gives its reply once it is durable.
     pub async fn call(&self, command: Command) -> Result<Reply, Unavailable> {
-        let answer = self.ask(command, None)?;
+        let answer = self.ask(command)?;
         self.come(answer).await
     }
 
     /// As `call` for `Invoke` and `Attach`, and then waits, without limit, for the outcome.
-    /// `accepted` is called once the invocation is durably accepted.
+    /// `accepted` is called once the invocation is durably accepted, on the partition's thread: it
+    /// must be short and must not block.
     pub async fn wait(
         &self,
         command: Command,
-        accepted: impl FnOnce(&Reply) + Send,
+        accepted: impl FnOnce(&Reply) + Send + 'static,
     ) -> Result<Waited, Unavailable> {
         let waited = self.wait_once(command, accepted).await?;
         let Waited::Reply(Reply::Accepted { invocation, new: false, .. }) = waited else {
@@ -171,28 +172,17 @@ impl Handle {
     async fn wait_once(
         &self,
         command: Command,
-        accepted: impl FnOnce(&Reply) + Send,
+        accepted: impl FnOnce(&Reply) + Send + 'static,
     ) -> Result<Waited, Unavailable> {
         let Some(invocation) = waited_for(&command) else {
             return self.call(command).await.map(Waited::Reply);
         };
-        let (ended, outcome) = oneshot::channel();
+        let (told, waited) = oneshot::channel();
         let id = self.shared.new_waiter();
-        let reply = self.ask(command, Some(Waiter { id, ended }))?;
+        let waiter = Waiter { id, accepted: Some(Box::new(accepted)), told };
+        self.offer(command, Answer::Outcome { invocation, waiter })?;
         let mut seat = Seat { shared: &self.shared, invocation, waiter: id, taken: true };
-        let reply = self.come(reply).await?;
-        if matches!(reply, Reply::Accepted { .. }) {
-            accepted(&reply);
-        }
-        let waited = match reply {
-            Reply::Accepted { new: true, .. } | Reply::Pending => {
-                Waited::Ended(self.come(outcome).await?)
-            }
-            Reply::Completed { outcome, expires_at } => {
-                Waited::Ended(Ended { outcome, expires_at })
-            }
-            other => Waited::Reply(other),
-        };
+        let waited = self.come(waited).await?;
         seat.taken = false;
         Ok(waited)
     }
@@ -228,14 +218,14 @@ impl Handle {
         self.shared.queue.push(Work::AskAgain { invocation, attempt });
     }
 
-    fn ask(
-        &self,
-        command: Command,
-        waiter: Option<Waiter>,
-    ) -> Result<oneshot::Receiver<Reply>, Unavailable> {
+    fn ask(&self, command: Command) -> Result<oneshot::Receiver<Reply>, Unavailable> {
         let (reply, answer) = oneshot::channel();
-        self.shared.queue.offer(Work::Ask(Ask { command, reply, waiter }))?;
+        self.offer(command, Answer::Reply(reply))?;
         Ok(answer)
+    }
+
+    fn offer(&self, command: Command, answer: Answer) -> Result<(), Unavailable> {
+        self.shared.queue.offer(Work::Ask(Ask { command, answer }))
     }
 
     /// An answer that does not come is one that the end of the partition swallowed.

@@ -47,8 +47,14 @@ pub(super) enum Work {
 /// Whoever asks learns by the closed channel that there will be no answer.
 pub(super) struct Ask {
     pub command: Command,
-    pub reply: oneshot::Sender<Reply>,
-    pub waiter: Option<Waiter>,
+    pub answer: Answer,
+}
+
+/// What whoever asks is told: the reply, or only what comes of it in the end. Being told once
+/// means being woken once.
+pub(super) enum Answer {
+    Reply(oneshot::Sender<Reply>),
+    Outcome { invocation: InvocationId, waiter: Waiter },
 }
 
 /// The queue of one partition.

@@ -4,11 +4,11 @@
 use super::{
     Admission, Admitted, Hands, Place, Router,
     live::Live,
-    queue::{Ask, Work},
+    queue::{Answer, Ask, Work},
     start::Shared,
     stop::Stop,
     timers::Timers,
-    waiters::{Waiter, Waiters},
+    waiters::Waiters,
 };
 use holdfast_machine::{
     apply::Here,
@@ -23,7 +23,6 @@ use holdfast_machine::{
 };
 use holdfast_wire::message::MessageType;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
-use tokio::sync::oneshot;
 
 /// Of the failure of an attempt that does not read: the service's, in time.
 const BEHIND_CODE: u32 = 500;
@@ -32,7 +31,7 @@ const BEHIND_CODE: u32 = 500;
 pub(super) enum Origin {
     /// The partition itself: a timer, or an acknowledgement.
     Own,
-    Door(Door),
+    Door(Answer),
     /// `ended`: it was the last that this attempt says.
     Attempt {
         invocation: InvocationId,
@@ -56,12 +55,6 @@ pub(super) enum Origin {
         invocation: InvocationId,
         waiter: u64,
     },
-}
-
-/// Who asked, and who waits for the outcome beyond the answer.
-pub(super) struct Door {
-    reply: oneshot::Sender<Reply>,
-    waiter: Option<(InvocationId, Waiter)>,
 }
 
 /// A command that was applied.
@@ -118,7 +111,7 @@ impl Release {
         &mut self,
         kv: &dyn Kv,
         effect: Effect,
-        door: &mut Option<Door>,
+        door: &mut Option<Answer>,
     ) -> Result<(), Fault> {
         match effect {
             Effect::Invoke { invocation, attempt } => self.invoke(kv, invocation, attempt)?,
@@ -276,12 +269,15 @@ impl Release {
     }
 
     /// Who asked may have gone; who waits enters before anything later can end the wait.
-    fn reply(&mut self, answer: Reply, Door { reply, waiter }: Door) {
-        let waits = matches!(answer, Reply::Accepted { new: true, .. } | Reply::Pending);
-        if let Some((invocation, waiter)) = waiter.filter(|_| waits) {
-            self.waiters.enter(invocation, waiter);
+    fn reply(&mut self, reply: Reply, door: Answer) {
+        match door {
+            Answer::Reply(door) => drop(door.send(reply)),
+            Answer::Outcome { invocation, waiter } => {
+                if let Some(waiter) = waiter.reply(reply) {
+                    self.waiters.enter(invocation, waiter);
+                }
+            }
         }
-        let _ = reply.send(answer);
     }
 
     /// Tells each sender up to which number its messages are durable here.
@@ -296,10 +292,7 @@ impl Release {
 /// Takes work apart: what to apply, and what to remember for the release.
 pub(super) fn split(work: Work) -> (Option<Command>, Origin) {
     match work {
-        Work::Ask(Ask { command, reply, waiter }) => {
-            let waiter = super::waited_for(&command).zip(waiter);
-            (Some(command), Origin::Door(Door { reply, waiter }))
-        }
+        Work::Ask(Ask { command, answer }) => (Some(command), Origin::Door(answer)),
         Work::Said(said) => {
             let (invocation, attempt, ended) = (said.invocation, said.attempt, said.end.is_some());
             (Some(Command::Attempt(said)), Origin::Attempt { invocation, attempt, ended })

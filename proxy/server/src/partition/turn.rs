@@ -15,7 +15,7 @@ use holdfast_machine::{
     apply::apply,
     command::Command,
     effect::Effect,
-    kv::{Kv, Txn, Writes},
+    kv::{Kv, Over, Txn, Writes},
     model::Callee,
     recover::recover,
     tables::schedule::{self, Schedule},
@@ -94,9 +94,9 @@ impl Partition {
             commands += 1;
             turn.push(Applied { origin, effects });
         }
-        self.commit(txn.into_writes(), commands)?;
+        let writes = self.commit(txn.into_writes(), commands)?;
         self.count(&turn);
-        self.release.release(&*store, turn)
+        self.release.release(&Over { base: &*store, writes: &writes }, turn)
     }
 
     fn apply(
@@ -155,23 +155,24 @@ impl Partition {
         Ok(callee)
     }
 
-    fn commit(&mut self, writes: Writes, commands: usize) -> Result<(), Stop> {
+    /// Gives the writes back, durable.
+    fn commit(&mut self, writes: Writes, commands: usize) -> Result<Writes, Stop> {
         if writes.is_empty() {
-            return Ok(());
+            return Ok(writes);
         }
         let started = Instant::now();
         let value = |value: &Option<bytes::Bytes>| value.as_ref().map_or(0, bytes::Bytes::len);
         let bytes = writes.iter().map(|(key, row)| key.len() + value(row)).sum();
         let (fence, sequence) = (self.fence, self.applied.next());
         let batch = Batch { fence, sequence, writes, durability: Durability::Sync };
-        match self.store.commit(batch) {
+        match self.store.commit(&batch) {
             Ok(()) => {}
             Err(unknown @ CommitError::Unknown { .. }) => self.find_out(sequence, unknown)?,
             Err(error) => return Err(error.into()),
         }
         self.applied = sequence;
         self.metrics.committed(commands, bytes, started.elapsed());
-        Ok(())
+        Ok(batch.writes)
     }
 
     /// Where nobody could say whether a commit happened, the store itself does.

@@ -1,14 +1,40 @@
 //! Who waits for which outcome. Owned by the partition's thread; never asks the store.
 
-use super::Ended;
-use holdfast_machine::{id::InvocationId, model::Outcome};
+use super::{Ended, Waited};
+use holdfast_machine::{command::Reply, id::InvocationId, model::Outcome};
 use std::collections::HashMap;
 use tokio::sync::oneshot;
+
+/// Hears the reply of an accepted command, on the partition's thread.
+pub(super) type Accepted = Box<dyn FnOnce(&Reply) + Send>;
 
 /// One who waits. The id is unique within the partition.
 pub(super) struct Waiter {
     pub id: u64,
-    pub ended: oneshot::Sender<Ended>,
+    /// Called with the reply, if the invocation is accepted or was before.
+    pub accepted: Option<Accepted>,
+    pub told: oneshot::Sender<Waited>,
+}
+
+impl Waiter {
+    /// Takes the reply. Gives the waiter back if it has to wait for more.
+    pub(super) fn reply(mut self, reply: Reply) -> Option<Waiter> {
+        if matches!(reply, Reply::Accepted { .. })
+            && let Some(accepted) = self.accepted.take()
+        {
+            accepted(&reply);
+        }
+        let waited = match reply {
+            Reply::Accepted { new: true, .. } | Reply::Pending => return Some(self),
+            Reply::Completed { outcome, expires_at } => {
+                Waited::Ended(Ended { outcome, expires_at })
+            }
+            other => Waited::Reply(other),
+        };
+        // Who has gone in the meantime need not be told.
+        let _ = self.told.send(waited);
+        None
+    }
 }
 
 /// Everybody who waits for an invocation of this partition.
@@ -17,7 +43,7 @@ pub(super) struct Waiters(HashMap<InvocationId, Vec<Waiter>>);
 
 impl Waiters {
     pub(super) fn enter(&mut self, invocation: InvocationId, waiter: Waiter) {
-        if !waiter.ended.is_closed() {
+        if !waiter.told.is_closed() {
             self.0.entry(invocation).or_default().push(waiter);
         }
     }
@@ -37,7 +63,7 @@ impl Waiters {
         for waiter in self.0.remove(&invocation).into_iter().flatten() {
             let ended = Ended { outcome: outcome.clone(), expires_at: None };
             // Who has gone in the meantime need not be told.
-            let _ = waiter.ended.send(ended);
+            let _ = waiter.told.send(Waited::Ended(ended));
         }
     }
 
@@ -57,9 +83,9 @@ mod tests {
         let mut waiters = Waiters::default();
         let mut told: Vec<_> = (0..3)
             .map(|id_of_waiter| {
-                let (ended, told) = oneshot::channel();
-                waiters.enter(id, Waiter { id: id_of_waiter, ended });
-                told
+                let (told, heard) = oneshot::channel();
+                waiters.enter(id, Waiter { id: id_of_waiter, accepted: None, told });
+                heard
             })
             .collect();
         waiters.leave(id, 1);
@@ -74,9 +100,9 @@ mod tests {
     fn who_left_before_the_answer_does_not_enter() {
         let id = InvocationId::random("s", None, 0, 7);
         let mut waiters = Waiters::default();
-        let (ended, told) = oneshot::channel();
-        drop(told);
-        waiters.enter(id, Waiter { id: 1, ended });
+        let (told, heard) = oneshot::channel();
+        drop(heard);
+        waiters.enter(id, Waiter { id: 1, accepted: None, told });
         assert_eq!(waiters.len(), 0);
         waiters.leave(id, 1);
     }

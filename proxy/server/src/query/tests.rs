@@ -78,7 +78,7 @@ impl World {
             writes: txn.into_writes(),
             durability: Durability::Sync,
         };
-        self.store.commit(batch).unwrap();
+        self.store.commit(&batch).unwrap();
     }
 
     fn invoke(&mut self, number: u8, target: Target, start_at: Option<Timestamp>) -> InvocationId {

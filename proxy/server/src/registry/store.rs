@@ -36,7 +36,7 @@ impl Ledger {
             let sequence = self.lease.applied.next();
             let durability = Durability::Sync;
             let batch = Batch { fence: self.lease.fence, sequence, writes, durability };
-            match self.store.commit(batch) {
+            match self.store.commit(&batch) {
                 Err(CommitError::Unknown { .. }) => self.find_out(sequence)?,
                 done => done.map_err(|error| failed(&error))?,
             }

@@ -143,8 +143,8 @@ impl Store for Memory {
     }
 
     fn acquire(&self, partition: PartitionId) -> Result<Lease, CommitError> {
-        self.owners.acquire(partition, |writes| {
-            Arc::make_mut(&mut self.disk.lock().map).apply(writes);
+        self.owners.acquire(partition, |(key, value)| {
+            Arc::make_mut(&mut self.disk.lock().map).apply(Writes::from([(key, Some(value))]));
             Ok(())
         })
     }
@@ -153,9 +153,12 @@ impl Store for Memory {
         self.owners.applied(self, partition)
     }
 
-    fn commit(&self, batch: Batch) -> Result<(), CommitError> {
-        let sequence = batch.sequence;
-        self.owners.commit(batch, |writes| self.disk.write(sequence, writes))
+    fn commit(&self, batch: &Batch) -> Result<(), CommitError> {
+        self.owners.commit(batch, |writes, (key, value)| {
+            let mut writes = writes.clone();
+            writes.insert(key, Some(value));
+            self.disk.write(batch.sequence, writes)
+        })
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, Fault> {

@@ -102,7 +102,8 @@ pub trait Store: Kv + Space + Send + Sync {
     /// The last commit that happened. Tells what became of an `Unknown` one.
     fn applied(&self, partition: PartitionId) -> Result<Sequence, Fault>;
 
-    fn commit(&self, batch: Batch) -> Result<(), CommitError>;
+    /// Writes all of `batch` or nothing. The batch stays with the caller, who may go on reading it.
+    fn commit(&self, batch: &Batch) -> Result<(), CommitError>;
 
     /// A view that later commits do not change.
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, Fault>;

@@ -21,6 +21,9 @@ pub(super) struct Owners {
     registry: Mutex<Owner>,
 }
 
+/// A row of this file, and its value.
+pub(super) type OwnRow = (Vec<u8>, Bytes);
+
 #[derive(Debug, Clone, Copy)]
 struct Owner {
     epoch: u64,
@@ -48,20 +51,20 @@ impl Owners {
     pub(super) fn acquire(
         &self,
         partition: PartitionId,
-        write: impl FnOnce(Writes) -> Result<(), CommitError>,
+        write: impl FnOnce(OwnRow) -> Result<(), CommitError>,
     ) -> Result<Lease, CommitError> {
         let mut owner = self.owner(partition);
         let epoch = owner.epoch + 1;
-        write(Writes::from([(key(partition, EPOCH), Some(value(epoch)))]))?;
+        write((key(partition, EPOCH), value(epoch)))?;
         owner.epoch = epoch;
         Ok(Lease { fence: Fence { partition, epoch }, applied: owner.applied })
     }
 
-    /// Checks fence and number of `batch`, and adds the row of the number to what is written.
+    /// Checks fence and number of `batch`; `write` also gets the row of the number.
     pub(super) fn commit(
         &self,
-        mut batch: Batch,
-        write: impl FnOnce(Writes) -> Result<(), CommitError>,
+        batch: &Batch,
+        write: impl FnOnce(&Writes, OwnRow) -> Result<(), CommitError>,
     ) -> Result<(), CommitError> {
         let mut owner = self.owner(batch.fence.partition);
         if batch.fence.epoch != owner.epoch {
@@ -76,9 +79,7 @@ impl Owners {
             lowest.is_none_or(|key| key.first() > Some(&OWN_TABLE)),
             "a row of the store's own"
         );
-        let row = key(batch.fence.partition, SEQUENCE);
-        batch.writes.insert(row, Some(value(batch.sequence.0)));
-        write(batch.writes)?;
+        write(&batch.writes, (key(batch.fence.partition, SEQUENCE), value(batch.sequence.0)))?;
         owner.applied = batch.sequence;
         Ok(())
     }

@@ -8,7 +8,7 @@ mod tests;
 
 use super::{
     Batch, CommitError, Config, Durability, Error, Lease, Sequence, Snapshot, Store,
-    config::MEMORY_BYTES_MIN, directory::Directory, owners::Owners,
+    config::MEMORY_BYTES_MIN, directory::Directory, owners::OwnRow, owners::Owners,
 };
 use bytes::Bytes;
 use holdfast_machine::{
@@ -79,7 +79,12 @@ impl Rocks {
         Ok(Rocks { db, owners, read, synced, unsynced, failed, seen, directory })
     }
 
-    fn write(&self, writes: &Writes, durability: Durability) -> Result<(), CommitError> {
+    fn write(
+        &self,
+        writes: &Writes,
+        own: OwnRow,
+        durability: Durability,
+    ) -> Result<(), CommitError> {
         if let Some(reason) = self.failed.get() {
             return Err(CommitError::Failed(format!("an earlier commit failed: {reason}")));
         }
@@ -87,7 +92,7 @@ impl Rocks {
             Durability::Sync => &self.synced,
             Durability::Async => &self.unsynced,
         };
-        self.db.write_opt(batch(writes), options).map_err(|error| {
+        self.db.write_opt(batch(writes, own), options).map_err(|error| {
             let reason = self.failed.get_or_init(|| error.into_string());
             CommitError::Failed(reason.clone())
         })
@@ -109,12 +114,14 @@ fn check(config: &Config, partitions: Partitions) -> Result<(), Error> {
     }
 }
 
-fn batch(writes: &Writes) -> WriteBatch {
+fn batch(writes: &Writes, (own_key, own_value): OwnRow) -> WriteBatch {
     let row = |(key, value): (&Vec<u8>, &Option<Bytes>)| {
         BATCH_ROW_BYTES + key.len() + value.as_ref().map_or(0, Bytes::len)
     };
-    let bytes = BATCH_HEADER_BYTES + writes.iter().map(row).sum::<usize>();
+    let own = BATCH_ROW_BYTES + own_key.len() + own_value.len();
+    let bytes = BATCH_HEADER_BYTES + own + writes.iter().map(row).sum::<usize>();
     let mut batch = WriteBatch::with_capacity_bytes(bytes);
+    batch.put(own_key, own_value);
     for (key, value) in writes {
         match value {
             Some(value) => batch.put(key, value),
@@ -130,16 +137,15 @@ impl Store for Rocks {
     }
 
     fn acquire(&self, partition: PartitionId) -> Result<Lease, CommitError> {
-        self.owners.acquire(partition, |writes| self.write(&writes, Durability::Sync))
+        self.owners.acquire(partition, |own| self.write(&Writes::new(), own, Durability::Sync))
     }
 
     fn applied(&self, partition: PartitionId) -> Result<Sequence, Fault> {
         self.owners.applied(self, partition)
     }
 
-    fn commit(&self, batch: Batch) -> Result<(), CommitError> {
-        let durability = batch.durability;
-        self.owners.commit(batch, |writes| self.write(&writes, durability))
+    fn commit(&self, batch: &Batch) -> Result<(), CommitError> {
+        self.owners.commit(batch, |writes, own| self.write(writes, own, batch.durability))
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, Fault> {

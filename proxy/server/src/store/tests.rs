@@ -60,7 +60,7 @@ fn batch(fence: Fence, sequence: u64, writes: &[(&str, Option<&str>)]) -> Batch 
 
 fn put(store: &dyn Store, fence: Fence, writes: &[(&str, Option<&str>)]) {
     let next = store.applied(fence.partition).unwrap().next();
-    store.commit(batch(fence, next.0, writes)).unwrap();
+    store.commit(&batch(fence, next.0, writes)).unwrap();
 }
 
 /// The rows of `from..to`, as one line.
@@ -132,9 +132,9 @@ fn an_old_fence_cannot_write() {
         put(&*store, old, &[("a", Some("1"))]);
         let new = store.acquire(FIRST).unwrap();
         assert_eq!((new.fence.epoch, new.applied), (old.epoch + 1, Sequence(1)));
-        let refused = store.commit(batch(old, 2, &[("a", Some("old"))]));
+        let refused = store.commit(&batch(old, 2, &[("a", Some("old"))]));
         assert_eq!(refused, Err(CommitError::Fenced { fence: old, current: new.fence.epoch }));
-        store.commit(batch(new.fence, 2, &[("a", Some("new"))])).unwrap();
+        store.commit(&batch(new.fence, 2, &[("a", Some("new"))])).unwrap();
         assert_eq!(rows(&*store, "a", "z"), "a=new");
     }
 }
@@ -146,13 +146,13 @@ fn commits_follow_each_other_by_one_in_each_partition() {
         let fence = store.acquire(FIRST).unwrap().fence;
         put(&*store, fence, &[("a", Some("1"))]);
         for wrong in [0, 1, 3] {
-            let refused = store.commit(batch(fence, wrong, &[("a", Some("wrong"))]));
+            let refused = store.commit(&batch(fence, wrong, &[("a", Some("wrong"))]));
             let (sequence, applied) = (Sequence(wrong), Sequence(1));
             assert_eq!(refused, Err(CommitError::OutOfOrder { sequence, applied }));
         }
         let other = store.acquire(SECOND).unwrap();
         assert_eq!(other.applied, Sequence(0), "each partition counts for itself");
-        store.commit(batch(fence, 2, &[("b", Some("2"))])).unwrap();
+        store.commit(&batch(fence, 2, &[("b", Some("2"))])).unwrap();
         assert_eq!(rows(&*store, "a", "z"), "a=1 b=2");
         assert_eq!(store.applied(FIRST).unwrap(), Sequence(2));
         assert_eq!(store.applied(SECOND).unwrap(), Sequence(0));
@@ -182,7 +182,7 @@ fn a_reopened_store_holds_what_was_committed() {
         assert_eq!(rows(&*store, "a", "z"), "b=1");
         let lease = store.acquire(FIRST).unwrap();
         assert_eq!((lease.fence.epoch, lease.applied), (fence.epoch + 1, Sequence(2)));
-        assert!(matches!(store.commit(batch(fence, 3, &[])), Err(CommitError::Fenced { .. })));
+        assert!(matches!(store.commit(&batch(fence, 3, &[])), Err(CommitError::Fenced { .. })));
     }
 }
 
@@ -211,7 +211,7 @@ fn partitions_commit_at_the_same_time() {
 fn a_batch_cannot_write_the_rows_of_the_store() {
     let store = Memory::new(PARTITIONS);
     let fence = store.acquire(FIRST).unwrap().fence;
-    let _ = store.commit(batch(fence, 1, &[("\0\0\0\0", Some("forged"))]));
+    let _ = store.commit(&batch(fence, 1, &[("\0\0\0\0", Some("forged"))]));
 }
 
 #[test]
@@ -219,9 +219,9 @@ fn after_a_failed_commit_the_memory_engine_takes_none() {
     let store = Memory::new(PARTITIONS);
     let fence = store.acquire(FIRST).unwrap().fence;
     store.plan(2, Trouble::Fail);
-    store.commit(batch(fence, 1, &[("a", Some("1"))])).unwrap();
+    store.commit(&batch(fence, 1, &[("a", Some("1"))])).unwrap();
     for _ in 0..2 {
-        let failed = store.commit(batch(fence, 2, &[("a", Some("2"))]));
+        let failed = store.commit(&batch(fence, 2, &[("a", Some("2"))]));
         assert!(matches!(failed, Err(CommitError::Failed(_))));
     }
     assert_eq!(rows(&store, "a", "z"), "a=1");
@@ -233,12 +233,12 @@ fn the_applied_number_tells_what_became_of_an_unknown_commit() {
     let fence = store.acquire(FIRST).unwrap().fence;
     store.plan(1, Trouble::UnknownLost);
     store.plan(2, Trouble::UnknownWritten);
-    let unknown = store.commit(batch(fence, 1, &[("a", Some("1"))]));
+    let unknown = store.commit(&batch(fence, 1, &[("a", Some("1"))]));
     assert!(matches!(unknown, Err(CommitError::Unknown { .. })));
     assert_eq!(store.applied(FIRST).unwrap(), Sequence(0));
-    let unknown = store.commit(batch(fence, 1, &[("a", Some("1"))]));
+    let unknown = store.commit(&batch(fence, 1, &[("a", Some("1"))]));
     assert!(matches!(unknown, Err(CommitError::Unknown { .. })));
     assert_eq!(store.applied(FIRST).unwrap(), Sequence(1));
-    store.commit(batch(fence, 2, &[("b", Some("2"))])).unwrap();
+    store.commit(&batch(fence, 2, &[("b", Some("2"))])).unwrap();
     assert_eq!(rows(&store, "a", "z"), "a=1 b=2");
 }

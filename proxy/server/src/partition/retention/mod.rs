@@ -225,7 +225,7 @@ async fn apply(handle: &Handle, commands: Vec<Command>) -> Result<(), Unavailabl
     let mut answers = Vec::with_capacity(commands.len());
     for command in commands {
         loop {
-            match handle.ask(command.clone(), None) {
+            match handle.ask(command.clone()) {
                 Ok(answer) => {
                     answers.push(answer);
                     break;

@@ -184,7 +184,7 @@ async fn a_corrupt_row_stops_the_partition() {
         .unwrap();
     let (fence, sequence) = (lease.fence, lease.applied.next());
     let durability = crate::store::Durability::Sync;
-    store.commit(crate::store::Batch { fence, sequence, writes, durability }).unwrap();
+    store.commit(&crate::store::Batch { fence, sequence, writes, durability }).unwrap();
     let bench = Bench::with(store, Config::default());
     let answer = bench.of(&new).call(Command::Output { invocation: new.id }).await;
     let Err(Unavailable::Stopped { reason, .. }) = answer else { panic!("{answer:?}") };
@@ -201,9 +201,8 @@ async fn too_many_commands_are_refused_and_none_is_lost() {
     let refused = loop {
         let number = calls.len() as u128;
         assert!(number < 100, "never refused");
-        let ask = handle.ask(invoke(&service(number)), None);
-        match ask {
-            Ok(reply) => calls.push(reply),
+        match handle.ask(invoke(&service(number))) {
+            Ok(call) => calls.push(call),
             Err(refused) => break refused,
         }
         tokio::task::yield_now().await;
@@ -405,7 +404,7 @@ async fn stopping_works_on_what_is_queued_and_refuses_the_rest() {
     let handle = bench.of(&service(0));
     let held = bench.store.hold();
     let calls: Vec<_> =
-        (0..5).map(|number| handle.ask(invoke(&service(number)), None).unwrap()).collect();
+        (0..5).map(|number| handle.ask(invoke(&service(number))).unwrap()).collect();
     let running = bench.running;
     let stopping = tokio::task::spawn_blocking(move || running.stop());
     while handle.closed().is_none() {

@@ -36,7 +36,7 @@ fn fill(store: &Rocks, lease: Lease, numbers: std::ops::Range<u64>, bytes: usize
         let key = format!("row{number:08}").into_bytes();
         let writes = Writes::from([(key, Some(Bytes::from(noise(number, bytes))))]);
         let Lease { fence, .. } = lease;
-        match store.commit(Batch { fence, sequence, writes, durability: Durability::Sync }) {
+        match store.commit(&Batch { fence, sequence, writes, durability: Durability::Sync }) {
             Ok(()) => written.push(number),
             Err(_) => break,
         }
@@ -224,7 +224,7 @@ fn what_was_acknowledged_before_the_disk_was_full_is_there() {
         writes: Writes::new(),
         durability: Durability::Sync,
     };
-    let Err(CommitError::Failed(reason)) = store.commit(again) else {
+    let Err(CommitError::Failed(reason)) = store.commit(&again) else {
         panic!("a commit after a failed one");
     };
     assert!(reason.contains("No space left"), "{reason}");
@@ -249,7 +249,7 @@ fn what_was_acknowledged_before_the_disk_was_full_is_there() {
 fn empty(store: &Rocks, fence: Fence, numbers: std::ops::Range<u64>) {
     let sequence = store.applied(FIRST).unwrap().next();
     let writes = numbers.map(|number| (format!("row{number:08}").into_bytes(), None)).collect();
-    store.commit(Batch { fence, sequence, writes, durability: Durability::Sync }).unwrap();
+    store.commit(&Batch { fence, sequence, writes, durability: Durability::Sync }).unwrap();
 }
 
 /// As `fill`, in one commit.
@@ -260,7 +260,7 @@ fn fill_at_once(store: &Rocks, fence: Fence, numbers: std::ops::Range<u64>, byte
         (key, Some(Bytes::from(noise(number, bytes))))
     };
     let writes = numbers.map(row).collect();
-    store.commit(Batch { fence, sequence, writes, durability: Durability::Sync }).unwrap();
+    store.commit(&Batch { fence, sequence, writes, durability: Durability::Sync }).unwrap();
 }
 
 /// What a quiet server does every few seconds, as long as it rewrites files.
