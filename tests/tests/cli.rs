@@ -229,6 +229,10 @@ fn invocations_are_meant_by_what_they_call() {
     bench.fails(&["awakeables", "resolve", "sign_1x"]).says("awakeable");
     bench.ok(&["awakeables", "resolve", &awakeable, "-d", "\"too late\""]);
 
+    let failed = bench.json(&["invocations", "list", "--failed", "--oldest-first", "--json"]);
+    let failed: Vec<&Value> = failed["invocations"].as_array().unwrap().iter().collect();
+    assert_eq!((failed.len(), &failed[0]["id"]), (2, &holder.as_str().into()));
+
     let purged = bench.run(&["invocations", "purge", "Counter/k1/hold", "--yes"]);
     assert_eq!(purged.status, 0, "{}", purged.err);
     bench.fails(&["invocations", "describe", &holder]).says("HF0151");

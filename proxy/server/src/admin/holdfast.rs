@@ -8,7 +8,8 @@ use crate::query::model::{
     Counts, Health, InvocationDetail, Invocations, Limits, ObjectState, PartitionHealth, Status,
     Storage,
 };
-use crate::query::{Filter, LIMIT_MAX};
+use crate::query::{Filter, LIMIT_MAX, Order};
+use crate::registry::Schema;
 use axum::{
     Json,
     extract::{Path, Query, State},
@@ -48,11 +49,22 @@ pub(super) struct Which {
     handler: Option<String>,
     key: Option<String>,
     deployment: Option<String>,
+    /// `newest` or `oldest`.
+    order: Option<String>,
+    /// Of objects and workflows.
+    #[serde(default)]
+    keyed: bool,
+    /// Completed with a failure.
+    #[serde(default)]
+    failed: bool,
+    /// Pinned to a deployment that was removed.
+    #[serde(default)]
+    zombie: bool,
     limit: Option<usize>,
 }
 
 impl Which {
-    fn parse(self) -> Result<Filter, Error> {
+    fn parse(self, schema: &Schema) -> Result<Filter, Error> {
         let deployment =
             self.deployment.map(|text| text.parse().map_err(|_| Error::BadDeployment(text)));
         let limit = self.limit.unwrap_or(LIMIT_DEFAULT);
@@ -66,8 +78,23 @@ impl Which {
             handler: self.handler,
             key: self.key,
             deployment: deployment.transpose()?,
+            pinned_beside: self.zombie.then(|| schema.deployments.keys().copied().collect()),
+            keyed: self.keyed,
+            failed: self.failed,
+            order: order(self.order.as_deref())?,
             limit,
         })
+    }
+}
+
+fn order(text: Option<&str>) -> Result<Order, Error> {
+    match text {
+        None | Some("newest") => Ok(Order::Newest),
+        Some("oldest") => Ok(Order::Oldest),
+        Some(other) => {
+            let reason = format!("`{other}` is neither newest nor oldest");
+            Err(Error::BadField { field: "order", reason })
+        }
     }
 }
 
@@ -91,7 +118,7 @@ pub(super) async fn invocations(
     State(app): State<App>,
     Query(which): Query<Which>,
 ) -> Result<Json<Invocations>, Error> {
-    Ok(Json(app.query.list(which.parse()?).await?))
+    Ok(Json(app.query.list(which.parse(&app.registry.schema())?).await?))
 }
 
 pub(super) async fn invocation(

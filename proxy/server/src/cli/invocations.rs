@@ -49,23 +49,35 @@ fn query(pairs: &[(&str, Option<String>)]) -> String {
 }
 
 fn list(admin: &Admin, wish: List) -> Result<ExitCode, Failure> {
-    let status =
-        if wish.all && wish.status.is_empty() { vec!["all".to_owned()] } else { wish.status };
-    let filters = [
-        ("status", Some(status.join(",")).filter(|status| !status.is_empty())),
-        ("service", wish.service),
-        ("handler", wish.handler),
-        ("key", wish.key),
-        ("deployment", wish.deployment),
-        ("limit", Some(wish.limit.to_string())),
-    ];
-    let path = format!("/holdfast/invocations{}", query(&filters));
+    let path = format!("/holdfast/invocations{}", query(&filters(&wish)));
     if wish.json {
         return print_json(&admin.get::<Value>(&path)?);
     }
     let found: model::Invocations = admin.get(&path)?;
     print!("{}", draw(&found, jiff::Timestamp::now(), Paint::of_stdout()));
     Ok(ExitCode::SUCCESS)
+}
+
+fn filters(wish: &List) -> [(&'static str, Option<String>); 10] {
+    let status = match (wish.status.as_slice(), wish.all, wish.failed) {
+        ([], true, _) => Some("all".to_owned()),
+        ([], _, true) => Some(Status::Completed.as_str().to_owned()),
+        ([], ..) => None,
+        (some, ..) => Some(some.join(",")),
+    };
+    let on = |wanted: bool| wanted.then(|| "true".to_owned());
+    [
+        ("status", status),
+        ("service", wish.service.clone()),
+        ("handler", wish.handler.clone()),
+        ("key", wish.key.clone()),
+        ("deployment", wish.deployment.clone()),
+        ("keyed", on(wish.keyed)),
+        ("failed", on(wish.failed)),
+        ("zombie", on(wish.zombie)),
+        ("order", wish.oldest_first.then(|| "oldest".to_owned())),
+        ("limit", Some(wish.limit.to_string())),
+    ]
 }
 
 fn draw(found: &model::Invocations, now: jiff::Timestamp, paint: Paint) -> String {

@@ -26,7 +26,7 @@ use model::{
     Storage,
 };
 use read::View;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// Most invocations of one list.
 pub const LIMIT_MAX: usize = 1_000;
@@ -90,8 +90,23 @@ pub struct Filter {
     pub key: Option<String>,
     /// Pinned to it.
     pub deployment: Option<DeploymentId>,
-    /// At most so many, the newest; up to `LIMIT_MAX`.
+    /// Pinned to a deployment that is none of these.
+    pub pinned_beside: Option<BTreeSet<DeploymentId>>,
+    /// Of objects and workflows.
+    pub keyed: bool,
+    /// Completed with a failure.
+    pub failed: bool,
+    pub order: Order,
+    /// At most so many; up to `LIMIT_MAX`.
     pub limit: usize,
+}
+
+/// Which invocations come first, and are kept where there are too many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    #[default]
+    Newest,
+    Oldest,
 }
 
 /// What an invocation is bound to.

@@ -1,7 +1,7 @@
 //! Reads the machine's tables in one snapshot. Lists keep no more rows in memory than they show.
 
 use super::{
-    Filter, Live, Pinned, journal,
+    Filter, Live, Order, Pinned, journal,
     model::{Counts, Invocation, InvocationDetail, Invocations, ObjectState, StateEntry, Status},
     text::preview,
     view::{self, HeldUp},
@@ -13,6 +13,7 @@ use holdfast_machine::{
     describe,
     id::{DeploymentId, InvocationId, PartitionId, PartitionKey, Partitions},
     kv::{Fault, Kv},
+    model,
     tables::{
         event::{self, EventKind},
         invocation::{self, Record},
@@ -57,22 +58,29 @@ impl View<'_> {
     }
 
     pub fn list(&self, filter: &Filter) -> Result<Invocations, Fault> {
-        // The newest are kept: the first of the map is the oldest of them.
-        let mut newest = BTreeMap::new();
+        // By age, the oldest first; those at the wrong end make room.
+        let mut kept = BTreeMap::new();
         let mut more = false;
         self.each(|id, record| {
             if !self.matches(filter, id, &record) {
                 return;
             }
-            newest.insert((record.times.created, Reverse(id)), record);
-            if newest.len() > filter.limit {
-                newest.pop_first();
+            kept.insert((record.times.created, Reverse(id)), record);
+            if kept.len() > filter.limit {
+                match filter.order {
+                    Order::Newest => kept.pop_first(),
+                    Order::Oldest => kept.pop_last(),
+                };
                 more = true;
             }
         })?;
-        let rows = newest.into_iter().rev();
-        let shown = rows.map(|((_, Reverse(id)), record)| self.show(id, &record, false));
-        Ok(Invocations { invocations: shown.collect::<Result<_, _>>()?, more })
+        let shown =
+            kept.into_iter().map(|((_, Reverse(id)), record)| self.show(id, &record, false));
+        let mut invocations = shown.collect::<Result<Vec<_>, _>>()?;
+        if filter.order == Order::Newest {
+            invocations.reverse();
+        }
+        Ok(Invocations { invocations, more })
     }
 
     fn matches(&self, filter: &Filter, id: InvocationId, record: &Record) -> bool {
@@ -87,6 +95,12 @@ impl View<'_> {
             && filter
                 .deployment
                 .is_none_or(|wanted| record.pin.is_some_and(|pin| pin.deployment == wanted))
+            && filter
+                .pinned_beside
+                .as_ref()
+                .is_none_or(|known| record.pin.is_some_and(|pin| !known.contains(&pin.deployment)))
+            && (!filter.keyed || target.key.is_some())
+            && (!filter.failed || has_failed(record))
             && filter.statuses.contains(&self.status(id, record))
     }
 
@@ -212,4 +226,8 @@ impl View<'_> {
             entries: map.iter().map(entry).collect(),
         })
     }
+}
+
+fn has_failed(record: &Record) -> bool {
+    matches!(&record.status, model::Status::Completed { outcome: model::Outcome::Failure(_) })
 }

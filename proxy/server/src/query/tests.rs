@@ -1,6 +1,6 @@
 //! Views over what the real machine wrote, as text.
 
-use super::{Attempt, Filter, Live, Query, Waits, model::*};
+use super::{Attempt, Filter, Live, Order, Query, Waits, model::*};
 use crate::store::{Batch, Durability, Sequence, Store, memory::Memory};
 use bytes::Bytes;
 use expect_test::{Expect, expect};
@@ -246,6 +246,10 @@ fn everything(limit: usize) -> Filter {
         handler: None,
         key: None,
         deployment: None,
+        pinned_beside: None,
+        keyed: false,
+        failed: false,
+        order: Order::Newest,
         limit,
     }
 }
@@ -321,6 +325,42 @@ async fn filters_narrow_and_the_limit_keeps_the_newest() {
     )
     .await;
     let none = Filter { service: Some("Nope".into()), ..everything(9) };
+    check(none, expect![[""]]).await;
+}
+
+#[tokio::test]
+async fn what_is_odd_is_found() {
+    let oldest = Filter { order: Order::Oldest, ..everything(2) };
+    check(
+        oldest,
+        expect![[r#"
+        Svc/running running | -
+        Svc/ready ready | a place: limit Svc/run (5 of 5 running)
+        …
+    "#]],
+    )
+    .await;
+    let keyed = Filter { keyed: true, ..everything(9) };
+    check(
+        keyed,
+        expect![[r#"
+        Obj/k/queued pending | the lock of Obj/k, held by inv_10T5Thwsbi8d07xY61dUgVO9rheFrZ8XM4
+        Obj/k/holds ready | a place: limit Svc/run (5 of 5 running)
+    "#]],
+    )
+    .await;
+    let failed = Filter { failed: true, ..everything(9) };
+    check(failed, expect![]).await;
+    let zombies = Filter { pinned_beside: Some([].into()), ..everything(9) };
+    check(
+        zombies,
+        expect![[r#"
+        Svc/done completed | -
+        Svc/waiting suspended | completion 2, an awakeable (signal 17)
+    "#]],
+    )
+    .await;
+    let none = Filter { pinned_beside: Some([BOUND].into()), ..everything(9) };
     check(none, expect![[""]]).await;
 }
 

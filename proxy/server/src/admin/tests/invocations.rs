@@ -166,7 +166,29 @@ async fn lists_and_counts_are_served() {
     assert_eq!(list["invocations"].as_array().unwrap().len(), 1);
     let (_, list) = bench.json("GET", "/holdfast/invocations?status=all&limit=1", "").await;
     assert_eq!(list["more"], true);
-    for wrong in ["status=sleeping", "limit=0", "limit=9999", "deployment=x", "limit=x"] {
+    let ids = async |order: &str| -> Vec<serde_json::Value> {
+        let path = format!("/holdfast/invocations?status=all&order={order}");
+        let list = bench.json("GET", &path, "").await.1;
+        list["invocations"].as_array().unwrap().iter().map(|it| it["id"].clone()).collect()
+    };
+    let (newest, oldest) = (ids("newest").await, ids("oldest").await);
+    assert!(newest.len() == 2 && newest.iter().eq(oldest.iter().rev()), "{newest:?} {oldest:?}");
+    for nobody in ["keyed=true", "failed=true", "status=ready&zombie=true"] {
+        let path = format!("/holdfast/invocations?{nobody}");
+        let (_, list) = bench.json("GET", &path, "").await;
+        assert_eq!(list["invocations"], serde_json::json!([]), "{nobody}");
+    }
+    let (_, zombies) = bench.json("GET", "/holdfast/invocations?status=all&zombie=true", "").await;
+    assert_eq!(zombies["invocations"][0]["id"], done.to_string(), "its deployment is unknown");
+    for wrong in [
+        "order=random",
+        "keyed=perhaps",
+        "status=sleeping",
+        "limit=0",
+        "limit=9999",
+        "deployment=x",
+        "limit=x",
+    ] {
         let path = format!("/holdfast/invocations?{wrong}");
         assert_eq!(bench.call("GET", &path, "").await.0, 400, "{wrong}");
     }

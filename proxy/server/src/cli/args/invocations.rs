@@ -62,6 +62,18 @@ pub struct List {
     /// Only those that are pinned to it
     #[arg(long)]
     pub deployment: Option<String>,
+    /// Only those of objects and workflows
+    #[arg(long, visible_alias = "virtual-objects-only")]
+    pub keyed: bool,
+    /// Only completed ones that failed
+    #[arg(long, conflicts_with_all = ["all", "status"])]
+    pub failed: bool,
+    /// Only those that are pinned to a deployment that was removed
+    #[arg(long)]
+    pub zombie: bool,
+    /// The oldest first
+    #[arg(long)]
+    pub oldest_first: bool,
     /// At most so many
     #[arg(long, default_value_t = 50)]
     pub limit: u32,

@@ -1,5 +1,7 @@
 //! Questions over what the real machine wrote, as text.
 
+mod tools;
+
 use super::{Catalog, Config, Deployment, Error, Format, Service, Sql};
 use crate::query::tests::{command, drifted, id, object, world};
 use bytes::Bytes;

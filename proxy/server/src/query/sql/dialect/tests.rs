@@ -2,6 +2,7 @@
 
 use super::{super::types::Type, *};
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 
 /// A question a line: what SQLite is asked, and the types that are told from the words alone.
 fn check(questions: &str, expected: Expect) {
@@ -282,4 +283,70 @@ fn types_behind_a_star_are_counted_from_the_end() {
     let question = read("select *, a = b from t", &Columns::default()).unwrap();
     let boolean = Some(Type::Boolean);
     assert_eq!([7, 0, 6].map(|index| question.ty(index, 8)), [boolean, None, None]);
+}
+
+const WORDS: [&str; 48] = [
+    "select",
+    "from",
+    "where",
+    "a",
+    "t.b",
+    "(",
+    ")",
+    ",",
+    "+",
+    "-",
+    "*",
+    "::",
+    "int",
+    "cast",
+    "as",
+    "case",
+    "when",
+    "then",
+    "end",
+    "[",
+    "1",
+    "]",
+    "interval",
+    "'1 hour'",
+    "'2026-11-30'",
+    "now",
+    "created_at",
+    "like",
+    "ilike",
+    "escape",
+    "between",
+    "and",
+    "or",
+    "not",
+    "in",
+    "order",
+    "by",
+    "desc",
+    "nulls",
+    "over",
+    "filter",
+    "union",
+    "extract",
+    "left",
+    ".",
+    "distinct",
+    "\"q\"",
+    ">",
+];
+
+proptest! {
+    /// Whatever is asked, it is translated or refused, and every word of it is still there.
+    #[test]
+    fn no_question_breaks_the_translation(
+        words in proptest::collection::vec(proptest::sample::select(&WORDS[..]), 0..40),
+    ) {
+        let columns = Columns::new([("created_at", Type::Timestamp)]);
+        if let Ok(question) = read(&words.join(" "), &columns) {
+            let count = |text: &str, sign: char| text.chars().filter(|c| *c == sign).count();
+            let asked = words.join(" ");
+            prop_assert!(count(&question.text, '(') >= count(&asked, '('));
+        }
+    }
 }

@@ -234,7 +234,8 @@ impl<'t> Translator<'t> {
         let place = self.pieces.len();
         let is_query = ["select", "values", "with"].iter().any(|word| self.next_is(at, word));
         let behind = self.pieces[self.last].text.to_ascii_lowercase();
-        let combines = ["", "union", "all", "except", "intersect"].contains(&behind.as_str());
+        // Also behind the bracket of a WITH.
+        let combines = ["", ")", "union", "all", "except", "intersect"].contains(&behind.as_str());
         self.put(self.tokens[at].text.into(), None);
         if is_query && combines {
             // SQLite combines queries without brackets alone.
