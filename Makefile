@@ -2,19 +2,21 @@
 # once, apart from the rest (scripts/rocksdb.sh). CARGO_TARGET_DIR says where (default ./target).
 
 export CARGO_TARGET_DIR := $(abspath $(or $(CARGO_TARGET_DIR),target))
-EXAMPLES := $(CARGO_TARGET_DIR)/examples
+# Services under test on an SDK that is not ours, with a lock file of their own.
+FOREIGN := $(CARGO_TARGET_DIR)/foreign
 HOLDFAST := $(CARGO_TARGET_DIR)/release/holdfast
 WORKSPACE := --release --workspace --locked
 # The library that scripts/rocksdb.sh makes; its folder is named by the version in Cargo.lock.
 ROCKSDB := $(shell awk '/^name = "librocksdb-sys"/ { getline; gsub(/[" ]/, ""); print substr($$0, 9) }' Cargo.lock)
 export ROCKSDB_LIB_DIR := $(CARGO_TARGET_DIR)/rocksdb/$(ROCKSDB)
 export ROCKSDB_STATIC := 1
-CARGO_EXAMPLES = CARGO_TARGET_DIR=$(EXAMPLES) cargo
+CARGO_FOREIGN = CARGO_TARGET_DIR=$(FOREIGN) cargo
 
-.PHONY: help env build examples demo test lint deny prerequisites
+.PHONY: help env build foreign examples demo test lint deny prerequisites
 
 help:
 	@echo "make demo    builds everything and shows what this is for (KEEP=1: leaves it running)"
+	@echo "make examples  runs every example against the real sidecar"
 	@echo "make test    builds everything, then format, lints and all tests"
 	@echo "make build   builds the binary: $(HOLDFAST)"
 	@echo "make lint    format and lints"
@@ -28,25 +30,27 @@ prerequisites:
 build: prerequisites
 	cargo build $(WORKSPACE)
 
-examples: prerequisites
-	$(CARGO_EXAMPLES) build --release --locked --bins --manifest-path examples/Cargo.toml
+foreign: prerequisites
+	$(CARGO_FOREIGN) build --release --locked --bins --manifest-path tests/foreign/Cargo.toml
 
-demo: build examples
-	@HOLDFAST_BIN=$(HOLDFAST) KEEP=$(KEEP) $(EXAMPLES)/release/demo
+examples: build
+	HOLDFAST_BIN=$(HOLDFAST) cargo test --release --locked -p examples
+
+demo: build
+	@HOLDFAST_BIN=$(HOLDFAST) KEEP=$(KEEP) $(CARGO_TARGET_DIR)/release/demo
 
 lint: prerequisites
 	cargo fmt --all --check
-	cargo fmt --manifest-path examples/Cargo.toml --check
+	cargo fmt --manifest-path tests/foreign/Cargo.toml --check
 	cargo clippy $(WORKSPACE) --all-targets -- -D warnings
-	$(CARGO_EXAMPLES) clippy --release --locked --all-targets --manifest-path examples/Cargo.toml -- -D warnings
+	$(CARGO_FOREIGN) clippy --release --locked --all-targets --manifest-path tests/foreign/Cargo.toml -- -D warnings
 
-test: build examples lint
-	$(CARGO_EXAMPLES) test --release --locked --bins --manifest-path examples/Cargo.toml
-	HOLDFAST_BIN=$(HOLDFAST) HOLDFAST_EXAMPLES=$(EXAMPLES)/release cargo test $(WORKSPACE)
+test: build foreign lint
+	HOLDFAST_BIN=$(HOLDFAST) HOLDFAST_EXAMPLES=$(FOREIGN)/release cargo test $(WORKSPACE)
 
 env: prerequisites
 	@echo "export CARGO_TARGET_DIR='$(CARGO_TARGET_DIR)' ROCKSDB_LIB_DIR='$(ROCKSDB_LIB_DIR)' ROCKSDB_STATIC=1"
 
 deny:
 	cargo deny --locked check
-	cargo deny --locked --manifest-path examples/Cargo.toml check --config deny.toml
+	cargo deny --locked --manifest-path tests/foreign/Cargo.toml check --config deny.toml

@@ -1,8 +1,6 @@
-//! What the example services and the demo share: how an example touches the outside world, and how
-//! it is served. Must never know the sidecar: to a service, the sidecar is whoever calls it.
+//! What the examples and the demo share: how an example touches the outside world, and how it is
+//! served. Must never know the sidecar: to a service, the sidecar is whoever calls it.
 
 pub mod effects;
-pub mod gate;
 pub mod http;
-pub mod identity;
 pub mod serve;

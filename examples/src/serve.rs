@@ -1,7 +1,6 @@
 //! Serving an example on loopback, and saying where. Must never listen beyond loopback.
 
-use restate_sdk::endpoint::Endpoint;
-use restate_sdk::http_server::HttpServer;
+use holdfast_sdk::{BoxError, Endpoint};
 use std::net::Ipv4Addr;
 use tokio::net::TcpListener;
 
@@ -10,7 +9,7 @@ use tokio::net::TcpListener;
 ///
 /// # Errors
 /// When `PORT` is no port or is taken.
-pub async fn serve(endpoint: Endpoint) -> Result<(), crate::http::Error> {
+pub async fn serve(endpoint: Endpoint) -> Result<(), BoxError> {
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(std::io::stderr)
@@ -23,6 +22,7 @@ pub async fn serve(endpoint: Endpoint) -> Result<(), crate::http::Error> {
         .await
         .map_err(|error| format!("cannot listen on 127.0.0.1:{port}: {error}; set PORT"))?;
     println!("listening on http://{}", listener.local_addr()?);
-    HttpServer::new(endpoint).serve(listener).await;
+    let interrupted = async { drop(tokio::signal::ctrl_c().await) };
+    endpoint.serve_until(listener, interrupted).await;
     Ok(())
 }

@@ -120,7 +120,8 @@ impl Terminal {
     /// ```
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.code == CODE_CANCELLED && self.message.eq_ignore_ascii_case("cancelled")
+        let says = |word| self.message.eq_ignore_ascii_case(word);
+        self.code == CODE_CANCELLED && (says("cancelled") || says("canceled"))
     }
 
     pub(crate) fn cancelled() -> Terminal {

@@ -71,6 +71,7 @@ pub use error::{BoxError, Error, Result, Terminal};
 /// | `private` | only other services may call it |
 /// | `retry(initial_interval = "100ms", factor = 2.0, max_interval = "10s", max_attempts = 9, on_max_attempts = "pause")` | how attempts that fail are repeated; `"kill"` ends the invocation |
 /// | `expose = "mcp,a2a"`, `tool`, `agent`, `skill`, `title`, `description` | how agents see it |
+/// | `metadata("key" = "value")` | anything else that the sidecar reads |
 /// | `crate = "path::to::sdk"` | where this crate is found, if it is not `::holdfast_sdk` |
 ///
 /// A handler has the same options, `crate` aside, in `#[handler(…)]`, and `workflow_retention` if

@@ -30,7 +30,7 @@ struct Shop;
 #[service(inactivity_timeout = "1m", expose = "mcp,a2a", retry(max_attempts = 3))]
 impl Shop {
     /// Buys one.
-    #[handler(title = "Buy", idempotency_retention = "2d", private)]
+    #[handler(title = "Buy", idempotency_retention = "2d", private, metadata("team" = "shop"))]
     async fn buy(&self, ctx: &Context, order: Order) -> Result<NoSchema> {
         Ok(NoSchema { id: format!("{} by {}", order.id, ctx.handler()) })
     }
@@ -141,7 +141,8 @@ async fn discovery_tells_everything() {
                 },
                 "documentation": "Buys one.",
                 "metadata": {
-                  "holdfast.title": "Buy"
+                  "holdfast.title": "Buy",
+                  "team": "shop"
                 },
                 "idempotencyRetention": 172800000,
                 "ingressPrivate": true

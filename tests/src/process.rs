@@ -91,11 +91,11 @@ pub fn holdfast() -> PathBuf {
     from_env_or("HOLDFAST_BIN", "holdfast")
 }
 
-/// A binary of the examples: in `HOLDFAST_EXAMPLES`, else where `make` puts them.
+/// A service under test: in `HOLDFAST_EXAMPLES`, else where `make` puts them.
 pub fn example(name: &str) -> PathBuf {
     match std::env::var_os("HOLDFAST_EXAMPLES") {
         Some(directory) => PathBuf::from(directory).join(name),
-        None => target().join("../examples/release").join(name),
+        None => target().join("../foreign/release").join(name),
     }
 }
 

@@ -19,7 +19,7 @@ use tests::{
 /// Sooner than this is at once, also on a busy machine; the alternative is forever.
 const AT_ONCE: Duration = Duration::from_secs(20);
 
-/// A sidecar with the services of `examples/src/bin/playground.rs`.
+/// A sidecar with the services of `tests/foreign/src/bin/playground.rs`.
 struct Bench {
     sidecar: Sidecar,
     deployment: String,

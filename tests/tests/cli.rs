@@ -20,7 +20,7 @@ struct Bench {
     sidecar: Sidecar,
 }
 
-/// The services of `examples/src/bin/playground.rs`, at an address of their own.
+/// The services of `tests/foreign/src/bin/playground.rs`, at an address of their own.
 struct Playground {
     uri: String,
     _process: Process,

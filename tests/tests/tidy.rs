@@ -48,7 +48,7 @@ fn dependencies_are_few_explained_and_free() {
 
 #[test]
 fn source_is_formatted() {
-    for manifest in ["Cargo.toml", "examples/Cargo.toml"] {
+    for manifest in ["Cargo.toml", "tests/foreign/Cargo.toml"] {
         let manifest = root().join(manifest);
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         let output = Command::new(cargo)

@@ -9,6 +9,8 @@ mod definition;
 mod expand;
 mod handler;
 mod options;
+#[cfg(test)]
+mod refusals;
 mod together;
 mod values;
 

@@ -43,7 +43,7 @@ pub struct Retry {
 }
 
 const KNOWN: &str = "expected name, inactivity_timeout, abort_timeout, journal_retention, \
-                     idempotency_retention, lazy_state, private, retry(…), expose, tool, agent, \
+                     idempotency_retention, lazy_state, private, retry(…), metadata(…), expose, tool, agent, \
                      skill, title, description";
 const KNOWN_RETRY: &str =
     "expected initial_interval, max_interval, factor, max_attempts or on_max_attempts";
@@ -69,11 +69,28 @@ impl Options {
             "private" => self.private = Some(flag(meta)?),
             "retry" => meta.parse_nested_meta(|meta| self.retry.take(&meta))?,
             "crate" if of == Of::Service => self.sdk = Some(meta.value()?.parse()?),
+            "metadata" => self.take_metadata(meta)?,
             known @ ("expose" | "tool" | "agent" | "skill" | "title" | "description") => {
                 let value: LitStr = meta.value()?.parse()?;
                 self.metadata.push((format!("holdfast.{known}"), value.value()));
             }
             unknown => return Err(meta.error(format!("there is no option `{unknown}`; {KNOWN}"))),
+        }
+        Ok(())
+    }
+
+    /// `metadata("key" = "value", …)`, as sidecars read it.
+    fn take_metadata(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
+        let content;
+        syn::parenthesized!(content in meta.input);
+        while !content.is_empty() {
+            let key: LitStr = content.parse()?;
+            content.parse::<Token![=]>()?;
+            let value: LitStr = content.parse()?;
+            self.metadata.push((key.value(), value.value()));
+            if !content.is_empty() {
+                content.parse::<Token![,]>()?;
+            }
         }
         Ok(())
     }

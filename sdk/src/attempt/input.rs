@@ -47,9 +47,7 @@ impl Attempt {
     /// This process is about to end: the handler is to suspend where it must wait, though the
     /// request is still open.
     pub(crate) fn handle_drain(&mut self) {
-        if matches!(self.phase, Phase::Open) {
-            self.input_open = false;
-        }
+        self.draining = true;
     }
 
     fn handle_frame(&mut self, frame: Frame) {

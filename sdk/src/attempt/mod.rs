@@ -106,6 +106,8 @@ pub(crate) struct Attempt {
     phase: Phase,
     /// Whether more may come from the sidecar.
     input_open: bool,
+    /// Whether this process is about to end.
+    draining: bool,
     begin: Option<Begin>,
     /// Attempts that failed since the last command that was new, and for how long.
     failed_before: (u32, u64),
@@ -132,6 +134,7 @@ impl Attempt {
             out: BytesMut::new(),
             phase: Phase::Start,
             input_open: true,
+            draining: false,
             begin: None,
             failed_before: (0, 0),
             replay: Replay::default(),

@@ -59,7 +59,7 @@ impl Attempt {
         if self.waits.has(Step::Held) {
             return self.go_on();
         }
-        if !executing && !self.input_open {
+        if !executing && !self.may_wait() {
             return self.suspend(None);
         }
         self.say_what_is_awaited();
@@ -74,7 +74,10 @@ impl Attempt {
     /// Whether a step whose result is not known may be executed: nothing that may still be told
     /// could make it needless.
     pub(crate) fn may_execute(&self) -> bool {
-        self.replay.left.is_empty() && self.news.all_told() && matches!(self.cancel, Cancel::No)
+        !self.is_closed()
+            && self.replay.left.is_empty()
+            && self.news.all_told()
+            && matches!(self.cancel, Cancel::No)
     }
 
     /// The result for a leaf, once it was told.
@@ -94,6 +97,11 @@ impl Attempt {
     /// to be unrecorded, notifications have to stay untold: a replay comes by here too.
     fn without_recorded_waits(&mut self) -> Turn {
         if self.waits.has(Step::Executing) { Turn::Wait } else { Turn::Stray }
+    }
+
+    /// Whether the attempt may stay where it is until more comes.
+    fn may_wait(&self) -> bool {
+        self.input_open && !self.draining
     }
 
     fn go_on(&mut self) -> Turn {
@@ -161,7 +169,7 @@ impl Attempt {
 
     /// The ids of calls to be cancelled along have not come.
     fn wait_for_ids(&mut self) -> Turn {
-        if self.input_open || self.waits.has(Step::Executing) {
+        if self.may_wait() || self.waits.has(Step::Executing) {
             return Turn::Wait;
         }
         let missing = self.children.iter().map(|child| child.invocation);
@@ -202,7 +210,7 @@ impl Attempt {
     /// its proposal follows anyway.
     fn say_what_is_awaited(&mut self) {
         let tells = self.version.supports(Feature::AwaitingOn)
-            && self.input_open
+            && self.may_wait()
             && !self.waits.has(Step::Executing)
             && !self.news.only_proposed(self.waits.recorded().map(|waiting| &waiting.leaf));
         if !tells {

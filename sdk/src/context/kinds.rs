@@ -35,6 +35,15 @@ pub struct Context {
 ///     }
 /// }
 /// ```
+///
+/// Writing does not compile:
+///
+/// ```compile_fail,E0599
+/// # use holdfast_sdk::prelude::*;
+/// fn write(ctx: &SharedObjectContext) {
+///     ctx.set("total", &7);
+/// }
+/// ```
 pub struct SharedObjectContext {
     context: Context,
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use expect_test::expect;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[test]
@@ -15,7 +17,7 @@ fn another_command_is_refused_with_both_sides() {
         > Start 2 entries
         > Input null
         > Call 1 2 Other/add 1
-        < Error 570 journal mismatch at command 1: the journal holds Call `Other/add`, but the handler gives Sleep at sdk/src/conversations/mismatch.rs:10:13; the handler must do the same in each attempt: do not change the code under a running invocation, and put chance, time and reads from outside into `ctx.run` [about command 1, Sleep]
+        < Error 570 journal mismatch at command 1: the journal holds Call `Other/add`, but the handler gives Sleep at sdk/src/conversations/mismatch.rs:LINE; the handler must do the same in each attempt: do not change the code under a running invocation, and put chance, time and reads from outside into `ctx.run` [about command 1, Sleep]
     "#]]);
 }
 
@@ -30,7 +32,7 @@ fn another_parameter_is_refused_without_showing_it() {
         > Start 2 entries
         > Input null
         > Call 1 2 Other/add 1
-        < Error 570 journal mismatch at command 1: the journal holds Call `Other/add`, but the handler gives Call `Other/add` at sdk/src/conversations/mismatch.rs:25:13; the parameter differs; the handler must do the same in each attempt: do not change the code under a running invocation, and put chance, time and reads from outside into `ctx.run` [about command 1, Call]
+        < Error 570 journal mismatch at command 1: the journal holds Call `Other/add`, but the handler gives Call `Other/add` at sdk/src/conversations/mismatch.rs:LINE; the parameter differs; the handler must do the same in each attempt: do not change the code under a running invocation, and put chance, time and reads from outside into `ctx.run` [about command 1, Call]
     "#]]);
 }
 
@@ -75,16 +77,22 @@ fn waiting_for_what_the_journal_does_not_have_is_refused() {
         > Input null
         > Sleep 1
         > Run 2 `step`
-        < Error 570 journal mismatch at command 2: the journal holds Run `step`, but the handler waits at sdk/src/conversations/mismatch.rs:68:13 for a result that the journal does not have; the handler must do the same in each attempt: do not change the code under a running invocation, and put chance, time and reads from outside into `ctx.run` [about command 2, Run]
+        < Error 570 journal mismatch at command 2: the journal holds Run `step`, but the handler waits at sdk/src/conversations/mismatch.rs:LINE for a result that the journal does not have; the handler must do the same in each attempt: do not change the code under a running invocation, and put chance, time and reads from outside into `ctx.run` [about command 2, Run]
     "#]]);
 }
 
 #[test]
 fn nothing_is_done_after_a_mismatch() {
+    let done = Arc::new(AtomicBool::new(false));
+    let step = done.clone();
     v7(|ctx| async move {
         ctx.send(crate::Request::<()>::new("Other", "add", &1));
         ctx.send(crate::Request::<()>::new("Other", "add", &2));
-        ctx.run("step", async || -> Result<()> { panic!("must not run") }).await?;
+        let step = async || {
+            step.store(true, Ordering::SeqCst);
+            Ok(())
+        };
+        ctx.run("step", step).await?;
         Ok(())
     })
     .hears([start(2), input("null"), held_sleep(1)])
@@ -92,8 +100,9 @@ fn nothing_is_done_after_a_mismatch() {
         > Start 2 entries
         > Input null
         > Sleep 1
-        < Error 570 journal mismatch at command 1: the journal holds Sleep, but the handler gives OneWayCall `Other/add` at sdk/src/conversations/mismatch.rs:85:13; the handler must do the same in each attempt: do not change the code under a running invocation, and put chance, time and reads from outside into `ctx.run` [about command 1, OneWayCall]
+        < Error 570 journal mismatch at command 1: the journal holds Sleep, but the handler gives OneWayCall `Other/add` at sdk/src/conversations/mismatch.rs:LINE; the handler must do the same in each attempt: do not change the code under a running invocation, and put chance, time and reads from outside into `ctx.run` [about command 1, OneWayCall]
     "#]]);
+    assert!(!done.load(Ordering::SeqCst), "not the step either");
 }
 
 #[test]
@@ -107,7 +116,7 @@ fn the_context_is_not_for_use_inside_of_a_step() {
         > Start 1 entries
         > Input null
         < Run 1 `step`
-        < Error 500 the handler gives Sleep at sdk/src/conversations/mismatch.rs:102:41 from inside of the step `step`; use the context outside of it: what happens inside is not replayed
+        < Error 500 the handler gives Sleep at sdk/src/conversations/mismatch.rs:LINE from inside of the step `step`; use the context outside of it: what happens inside is not replayed
     "#]]);
     v7(|ctx| async move { Ok(ctx.run("step", async || Ok(ctx.uuid())).await?) })
         .hears([start(1), input("null")])
@@ -115,7 +124,7 @@ fn the_context_is_not_for_use_inside_of_a_step() {
             > Start 1 entries
             > Input null
             < Run 1 `step`
-            < Error 500 the handler uses chance of its context at sdk/src/conversations/mismatch.rs:112:62 from inside of the step `step`; use it outside and take the result along: what happens inside is not replayed
+            < Error 500 the handler uses chance of its context at sdk/src/conversations/mismatch.rs:LINE from inside of the step `step`; use it outside and take the result along: what happens inside is not replayed
         "#]]);
 }
 

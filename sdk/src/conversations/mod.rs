@@ -108,7 +108,7 @@ impl Conversation {
     }
 
     fn write(&mut self, who: char, what: &str) {
-        self.written.push_str(&format!("{who} {what}\n"));
+        self.written.push_str(&format!("{who} {}\n", said::without_lines(what)));
     }
 
     pub(crate) fn is_closed(&self) -> bool {

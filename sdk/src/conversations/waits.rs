@@ -35,6 +35,20 @@ fn a_process_that_is_to_end_suspends_its_handlers() {
 }
 
 #[test]
+fn a_process_that_is_to_end_suspends_what_begins_meanwhile() {
+    v7(|ctx| async move { Ok(ctx.sleep(Duration::from_secs(9)).await?) })
+        .hears([Say::Drain, start(1)])
+        .hears([input("null")])
+        .check(expect![[r#"
+            > the process is to end
+            > Start 1 entries
+            > Input null
+            < Sleep 1
+            < Suspension first(1, s1)
+        "#]]);
+}
+
+#[test]
 fn what_is_being_executed_comes_to_its_end_first() {
     let (tell, told) = tokio::sync::oneshot::channel::<()>();
     let attempt = v7(|ctx| async move {
@@ -87,6 +101,6 @@ fn a_result_that_cannot_be_read_fails_the_attempt() {
         > Input null
         < AwaitingOn first(s17, s1)
         > Signal 17 "secret"
-        < Error 500 8 bytes cannot be read as a `u32`: not of the expected type (line 1 column 8), awaited at sdk/src/conversations/waits.rs:80:29
+        < Error 500 8 bytes cannot be read as a `u32`: not of the expected type (line 1 column 8), awaited at sdk/src/conversations/waits.rs:LINE
     "#]]);
 }

@@ -144,6 +144,14 @@ impl Builder {
     /// # let _ = endpoint;
     /// ```
     ///
+    /// What has no handlers is no service, and does not compile:
+    ///
+    /// ```compile_fail,E0277
+    /// # use holdfast_sdk::prelude::*;
+    /// struct Nothing;
+    /// let endpoint = Endpoint::builder().bind(Nothing).build();
+    /// ```
+    ///
     /// # Panics
     /// When a service of that name is there already.
     #[must_use]

@@ -4,7 +4,7 @@
 //! `holdfast call Greeter/greet -d '"Ada"'`, `holdfast call Counter/hits/add -d 2`,
 //! `holdfast send Signup/ada/run -d '"ada@example.com"'`.
 
-use examples::{http::Error, serve::serve};
+use foreign::{http::Error, serve::serve};
 use restate_sdk::context::RequestTarget;
 use restate_sdk::prelude::*;
 

@@ -2,7 +2,7 @@
 //! something that no step recorded, here on how often it was entered. It shows what a journal
 //! mismatch looks like. `PORT` says where it listens.
 
-use examples::{http::Error, serve::serve};
+use foreign::{http::Error, serve::serve};
 use restate_sdk::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

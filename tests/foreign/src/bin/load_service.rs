@@ -14,7 +14,7 @@
 //!
 //! With `IDENTITY_KEY` (`publickeyv1_…`) it takes only requests that are signed by that key.
 
-use examples::{effects::Effects, gate::Gate, http::Error, identity, serve::serve};
+use foreign::{effects::Effects, gate::Gate, http::Error, identity, serve::serve};
 use restate_sdk::context::RequestTarget;
 use restate_sdk::endpoint::{HandlerOptions, ServiceOptions};
 use restate_sdk::prelude::*;
