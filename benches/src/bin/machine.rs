@@ -19,7 +19,7 @@ use holdfast_wire::{
 use std::time::Duration;
 
 const LONG_ENOUGH: Duration = Duration::from_secs(1);
-const HERE: Here = Here { partition: PartitionId(0), partitions: Partitions(1) };
+const HERE: Here = Here::new(PartitionId(0), Partitions(1));
 /// `OutputCommand` with an empty value.
 const OUTPUT: &[u8] = &[0x72, 0x00];
 

@@ -120,6 +120,13 @@ pub enum Command {
         to: PartitionId,
         sequence: u64,
     },
+
+    // --- hands
+    /// The notice `sequence` was delivered, or will never be: forget it. Answers `Reply::Done`,
+    /// also where it is forgotten already.
+    Noticed {
+        sequence: u64,
+    },
 }
 
 /// All pairs of one object key.

@@ -22,6 +22,8 @@ pub enum Effect {
     Ended { invocation: InvocationId, outcome: Outcome, expires_at: Option<Timestamp> },
     /// A timer row with this due time was written. Derived again from the timer table.
     WakeAt(Timestamp),
+    /// A notice was written, and perhaps more behind it. Derived again from the notice table.
+    Notice { sequence: u64 },
     /// An outbox row to another partition. Derived again from the outbox table.
     Send { to: PartitionId, sequence: u64, message: Bytes },
 }

@@ -40,6 +40,10 @@ pub struct ScheduleId(InvocationId);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeploymentId(pub u128);
 
+/// One notice, which keeps its id however often it is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NoticeId(pub u128);
+
 /// The text that resolves one signal of one invocation (`sign_1…`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AwakeableId {
@@ -201,6 +205,25 @@ impl DeploymentId {
     }
 }
 
+impl NoticeId {
+    /// The id of row `sequence` of a partition. What it is about goes in too: other data
+    /// directories have rows of that number as well.
+    pub fn new(
+        partition: PartitionId,
+        sequence: u64,
+        invocation: InvocationId,
+        at: Timestamp,
+    ) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(b"notice");
+        hash.update(partition.0.to_be_bytes());
+        hash.update(sequence.to_be_bytes());
+        hash.update(invocation.to_bytes());
+        hash.update(at.0.to_be_bytes());
+        NoticeId(first_16(hash))
+    }
+}
+
 fn ulid(now_ms: u64, random: u128) -> u128 {
     (u128::from(now_ms) << 80) | (random & ((1 << 80) - 1))
 }
@@ -286,6 +309,14 @@ impl FromStr for DeploymentId {
             .and_then(|payload| parse_base62(payload.as_bytes()))
             .map(|value| DeploymentId(value.swap_bytes()))
             .ok_or_else(|| Malformed::new(text, "a deployment id (dp_1 and 22 characters)"))
+    }
+}
+
+impl fmt::Display for NoticeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::from("ntc_1");
+        push_base62(&mut text, self.0.swap_bytes(), U128_DIGITS);
+        f.pad(&text)
     }
 }
 

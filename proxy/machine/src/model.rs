@@ -197,6 +197,77 @@ pub struct RelatedCommand {
     pub ty: Option<MessageType>,
 }
 
+/// Of what notices are written, for somebody outside who wants to be told. By default of nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NoticesWanted {
+    pub paused: bool,
+    pub failed: FailuresWanted,
+}
+
+/// Whose failures somebody outside wants to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FailuresWanted {
+    #[default]
+    None,
+    /// Only of what came by a door or a schedule, was sent one-way, or was restarted: of others the
+    /// caller is told.
+    Roots,
+    All,
+}
+
+/// Who paused an invocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PausedBy {
+    /// A person.
+    Operator,
+    /// The attempts of the retry policy are used up.
+    Retries,
+    /// The service asked for it, or the attempt failed in a way that no other attempt would mend.
+    Service,
+}
+
+impl PausedBy {
+    /// As it is written in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            PausedBy::Operator => "operator",
+            PausedBy::Retries => "retries",
+            PausedBy::Service => "service",
+        }
+    }
+}
+
+/// What made an invocation end with a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedBy {
+    /// The handler itself.
+    Handler,
+    /// The attempts of the retry policy are used up.
+    Retries,
+    /// The service asked to end it with the failure of the attempt.
+    Service,
+    /// It was killed, by a person or with its caller.
+    Kill,
+    /// It was asked to end, and did.
+    Cancel,
+    /// It could never have begun: what it waits for waits for it.
+    Endless,
+}
+
+impl FailedBy {
+    /// As it is written in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            FailedBy::Handler => "handler",
+            FailedBy::Retries => "retries",
+            FailedBy::Service => "service",
+            FailedBy::Kill => "killed",
+            FailedBy::Cancel => "cancelled",
+            FailedBy::Endless => "endless",
+        }
+    }
+}
+
 /// The settings of a handler that an attempt needs, resolved from handler, service and server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttemptOptions {

@@ -19,7 +19,7 @@ impl Turn<'_, '_> {
         match record.status {
             Status::Completed { .. } => Ok(Reply::Refused(Refusal::AlreadyCompleted)),
             Status::Scheduled { .. } | Status::Inboxed { .. } => {
-                self.complete_unstarted(id, record, aborted("canceled"))?;
+                self.complete_unstarted(id, record, aborted("canceled"), FailedBy::Cancel)?;
                 Ok(Reply::Done)
             }
             Status::Running

@@ -103,7 +103,7 @@ impl Turn<'_, '_> {
             matches!(record.source, Source::Service { invocation, .. } if invocation == id);
         if called && !has_begun(Some(&record)) && record.sinks == [sink] {
             // It was called for this outcome alone, and never began.
-            return self.complete_unstarted(of, record, outcome);
+            return self.complete_unstarted(of, record, outcome, FailedBy::Endless);
         }
         record.sinks.retain(|other| *other != sink);
         self.store(of, &mut record);

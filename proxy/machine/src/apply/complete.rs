@@ -5,21 +5,22 @@ use super::Turn;
 use crate::effect::Effect;
 use crate::id::InvocationId;
 use crate::kv::Fault;
-use crate::model::{Outcome, Status};
+use crate::model::{FailedBy, Outcome, Status};
 use crate::tables::invocation::Record;
 use crate::tables::message::Message;
 use crate::tables::timer::{Timer, TimerKind};
 
 impl Turn<'_, '_> {
-    /// Ends an invocation that has begun, and stores or removes its row.
+    /// Ends an invocation that has begun, and stores or removes its row. `by` is of a failure.
     pub(super) fn complete(
         &mut self,
         id: InvocationId,
         record: Record,
         outcome: Outcome,
+        by: FailedBy,
     ) -> Result<(), Fault> {
         let key = record.is_exclusive().then(|| record.target.clone());
-        self.complete_with_key(id, record, outcome)?;
+        self.complete_with_key(id, record, outcome, by)?;
         match key {
             Some(target) => self.unlock(id, &target),
             None => Ok(()),
@@ -32,8 +33,9 @@ impl Turn<'_, '_> {
         id: InvocationId,
         mut record: Record,
         outcome: Outcome,
+        by: FailedBy,
     ) -> Result<(), Fault> {
-        self.end(id, &mut record, outcome)?;
+        self.end(id, &mut record, outcome, by)?;
         if record.retention.completion.is_zero() {
             return self.forget(id, record);
         }
@@ -46,8 +48,9 @@ impl Turn<'_, '_> {
         id: InvocationId,
         mut record: Record,
         outcome: Outcome,
+        by: FailedBy,
     ) -> Result<(), Fault> {
-        self.end(id, &mut record, outcome)?;
+        self.end(id, &mut record, outcome, by)?;
         self.forget(id, record)
     }
 
@@ -56,8 +59,12 @@ impl Turn<'_, '_> {
         id: InvocationId,
         record: &mut Record,
         outcome: Outcome,
+        by: FailedBy,
     ) -> Result<(), Fault> {
         assert!(!matches!(record.status, Status::Completed { .. }), "an outcome never changes");
+        if let Outcome::Failure(failure) = &outcome {
+            self.notice_failed(id, record, failure, by)?;
+        }
         self.leave(id, record);
         self.stop_sleeping(id, record)?;
         record.pause_wanted = false;

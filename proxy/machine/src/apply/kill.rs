@@ -6,7 +6,7 @@ use crate::command::{Refusal, Reply};
 use crate::effect::Effect;
 use crate::id::InvocationId;
 use crate::kv::Fault;
-use crate::model::Status;
+use crate::model::{FailedBy, Status};
 use crate::tables::message::Message;
 
 impl Turn<'_, '_> {
@@ -18,7 +18,7 @@ impl Turn<'_, '_> {
         match record.status {
             Status::Completed { .. } => return Ok(Reply::Refused(Refusal::AlreadyCompleted)),
             Status::Scheduled { .. } | Status::Inboxed { .. } => {
-                self.complete_unstarted(id, record, killed)?;
+                self.complete_unstarted(id, record, killed, FailedBy::Kill)?;
                 return Ok(Reply::Done);
             }
             Status::Running => {
@@ -34,7 +34,7 @@ impl Turn<'_, '_> {
         }
         // What it called may wait for its key: that must not begin only to be killed.
         self.leaving.extend(record.is_exclusive().then(|| (id, record.target.clone())));
-        self.complete_with_key(id, record, killed)?;
+        self.complete_with_key(id, record, killed, FailedBy::Kill)?;
         Ok(Reply::Done)
     }
 }

@@ -10,6 +10,7 @@ mod inbox;
 mod invoke;
 mod journal;
 mod kill;
+mod notice;
 mod notify;
 mod outbox;
 mod pause;
@@ -30,7 +31,7 @@ use crate::command::{Command, Reply};
 use crate::effect::Effect;
 use crate::id::{InvocationId, PartitionId, Partitions};
 use crate::kv::{Fault, Txn};
-use crate::model::Target;
+use crate::model::{FailuresWanted, NoticesWanted, Target};
 use crate::tables::invocation::{self, Record};
 use crate::tables::message::Message;
 use crate::time::Timestamp;
@@ -38,11 +39,21 @@ use std::collections::VecDeque;
 
 pub use state::version as state_version;
 
-/// Which partition decides, among how many.
+/// Which partition decides, among how many, and what it has to tell outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Here {
     pub partition: PartitionId,
     pub partitions: Partitions,
+    /// May be another with each command; rows that are written stay.
+    pub notices: NoticesWanted,
+}
+
+impl Here {
+    /// A partition that writes no notices.
+    pub const fn new(partition: PartitionId, partitions: Partitions) -> Here {
+        let notices = NoticesWanted { paused: false, failed: FailuresWanted::None };
+        Here { partition, partitions, notices }
+    }
 }
 
 /// Decides one command.
@@ -155,6 +166,10 @@ impl Turn<'_, '_> {
             Command::TimerDue { key, callee } => self.timer_due(&key, callee),
             Command::Deliver { from, sequence, message } => self.deliver(from, sequence, message),
             Command::Delivered { to, sequence } => self.delivered(to, sequence),
+            Command::Noticed { sequence } => {
+                self.noticed(sequence);
+                Ok(())
+            }
         }
     }
 

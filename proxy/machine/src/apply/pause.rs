@@ -35,7 +35,7 @@ impl Turn<'_, '_> {
             }
             Status::BackingOff { .. } => {
                 let failure = record.retries.last_failure.clone();
-                self.paused(id, &mut record, failure)?;
+                self.paused(id, &mut record, PausedBy::Operator, failure)?;
             }
         }
         self.store(id, &mut record);
@@ -47,8 +47,10 @@ impl Turn<'_, '_> {
         &mut self,
         id: InvocationId,
         record: &mut Record,
+        by: PausedBy,
         failure: Option<AttemptFailure>,
     ) -> Result<(), Fault> {
+        self.notice_paused(id, record, by, failure.as_ref())?;
         self.leave(id, record);
         record.status = Status::Paused;
         record.pause_wanted = false;

@@ -137,13 +137,13 @@ impl Turn<'_, '_> {
             AttemptEnd::Completed => {
                 let outcome = self.output(id, &record)?.unwrap_or_else(no_output);
                 record.retries = Default::default();
-                return self.complete(id, record, outcome);
+                return self.complete(id, record, outcome, FailedBy::Handler);
             }
             AttemptEnd::Suspended(_) | AttemptEnd::Unstarted if record.pause_wanted => {
-                self.paused(id, &mut record, None)?;
+                self.paused(id, &mut record, PausedBy::Operator, None)?;
             }
             AttemptEnd::Unstarted if replay::ends_unstarted(self.txn, self.here, id, &record)? => {
-                return self.complete(id, record, aborted("canceled"));
+                return self.complete(id, record, aborted("canceled"), FailedBy::Cancel);
             }
             // The wish was taken back in the meantime.
             AttemptEnd::Unstarted => self.start(id, &mut record),
@@ -165,27 +165,31 @@ impl Turn<'_, '_> {
         self.failure_event(id, &mut record, &kept)?;
         record.retries.last_failure = Some(kept.clone());
         record.retries.since_last_stored_entry += u32::from(failed.counts_for_entry);
-        let delay = match failed.reaction {
-            Reaction::Fail => return self.complete(id, record, outcome_of(failure, false)),
-            _ if record.pause_wanted => None,
-            Reaction::Pause => None,
-            Reaction::RetryAfter(delay) => Some(delay),
+        let next = match failed.reaction {
+            Reaction::Fail => {
+                let outcome = outcome_of(failure, false);
+                return self.complete(id, record, outcome, FailedBy::Service);
+            }
+            _ if record.pause_wanted => Err(PausedBy::Operator),
+            Reaction::Pause => Err(PausedBy::Service),
+            Reaction::RetryAfter(delay) => Ok(delay),
             Reaction::Retry => {
                 record.retries.failures_in_row += 1;
                 match failed.policy.after(record.retries.failures_in_row, failed.jitter) {
-                    Next::After(delay) => Some(delay),
+                    Next::After(delay) => Ok(delay),
                     Next::Exhausted => match failed.policy.on_max_attempts {
-                        OnMaxAttempts::Pause => None,
+                        OnMaxAttempts::Pause => Err(PausedBy::Retries),
                         OnMaxAttempts::Kill => {
-                            return self.complete(id, record, outcome_of(failure, true));
+                            let outcome = outcome_of(failure, true);
+                            return self.complete(id, record, outcome, FailedBy::Retries);
                         }
                     },
                 }
             }
         };
-        match delay {
-            Some(delay) => self.back_off(id, &mut record, delay),
-            None => self.paused(id, &mut record, Some(kept))?,
+        match next {
+            Ok(delay) => self.back_off(id, &mut record, delay),
+            Err(by) => self.paused(id, &mut record, by, Some(kept))?,
         }
         self.store(id, &mut record);
         Ok(())
@@ -250,13 +254,7 @@ fn is_same(one: &AttemptFailure, other: &AttemptFailure) -> bool {
 }
 
 fn shortened(failure: &AttemptFailure) -> AttemptFailure {
-    let cut = |text: &str| {
-        let mut end = text.len().min(FAILURE_TEXT_BYTES_MAX);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text[..end].to_owned()
-    };
+    let cut = |text: &str| cut(text, FAILURE_TEXT_BYTES_MAX).to_owned();
     AttemptFailure {
         code: failure.code,
         message: cut(&failure.message),
@@ -264,6 +262,15 @@ fn shortened(failure: &AttemptFailure) -> AttemptFailure {
         doc_code: failure.doc_code.clone(),
         related: failure.related.clone(),
     }
+}
+
+/// The beginning of a text, of whole characters.
+pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
+    let mut end = text.len().min(bytes_max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 fn no_output() -> Outcome {

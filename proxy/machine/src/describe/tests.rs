@@ -5,7 +5,7 @@ use crate::apply::tests::script::World;
 use crate::id::{PartitionId, Partitions};
 
 fn here() -> Here {
-    Here { partition: PartitionId(0), partitions: Partitions(1) }
+    Here::new(PartitionId(0), Partitions(1))
 }
 
 #[test]

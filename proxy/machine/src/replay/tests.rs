@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 #[track_caller]
 fn check(script: &str, eager_state_bytes_max: usize, expected: Expect) {
     let mut world = script::World::after(1, script);
-    let here = Here { partition: PartitionId(0), partitions: Partitions(1) };
+    let here = Here::new(PartitionId(0), Partitions(1));
     let id = world.id("a");
     let shown = match start(&world.stores[0], here, id, eager_state_bytes_max).unwrap() {
         None => "nothing\n".into(),
@@ -156,7 +156,7 @@ fn what_does_not_run_has_no_start() {
 fn what_has_not_begun_need_not_begin() {
     let need_not = |script: &str| {
         let mut world = script::World::after(1, script);
-        let here = Here { partition: PartitionId(0), partitions: Partitions(1) };
+        let here = Here::new(PartitionId(0), Partitions(1));
         let id = world.id("a");
         need_not_start(&world.stores[0], here, id).unwrap()
     };
@@ -172,7 +172,7 @@ fn what_has_not_begun_need_not_begin() {
 fn only_the_current_attempt_has_a_target() {
     let script = "0 invoke a Counter/k/add\n1 a#1 sleep 1 2; suspend first(1)\n2 due";
     let mut world = script::World::after(1, script);
-    let here = Here { partition: PartitionId(0), partitions: Partitions(1) };
+    let here = Here::new(PartitionId(0), Partitions(1));
     let id = world.id("a");
     let of = |attempt| target(&world.stores[0], here, id, attempt).unwrap();
     assert_eq!(of(1), None);

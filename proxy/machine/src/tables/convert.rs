@@ -143,18 +143,23 @@ pub fn retention_in(retention: Option<pb::Retention>) -> Result<Retention, Bad> 
     })
 }
 
+pub fn deployment_out(id: DeploymentId) -> Bytes {
+    Bytes::copy_from_slice(&id.0.to_be_bytes())
+}
+
+pub fn deployment_in(bytes: &[u8]) -> Result<DeploymentId, Bad> {
+    let bytes = <[u8; 16]>::try_from(bytes);
+    let bytes = bytes.map_err(|_| Bad("a deployment id does not have 16 bytes"))?;
+    Ok(DeploymentId(u128::from_be_bytes(bytes)))
+}
+
 pub fn pin_out(pin: &Pin) -> pb::Pin {
-    pb::Pin {
-        deployment: Bytes::copy_from_slice(&pin.deployment.0.to_be_bytes()),
-        version: pin.version.number(),
-    }
+    pb::Pin { deployment: deployment_out(pin.deployment), version: pin.version.number() }
 }
 
 pub fn pin_in(pin: pb::Pin) -> Result<Pin, Bad> {
-    let deployment = <[u8; 16]>::try_from(pin.deployment.as_ref())
-        .map_err(|_| Bad("a deployment id does not have 16 bytes"))?;
     Ok(Pin {
-        deployment: DeploymentId(u128::from_be_bytes(deployment)),
+        deployment: deployment_in(&pin.deployment)?,
         version: Version::from_number(pin.version)
             .ok_or(Bad("a pinned protocol version is not one that we speak"))?,
     })

@@ -522,6 +522,50 @@ pub struct Schedule {
     #[prost(uint32, tag = "12")]
     pub failed: u32,
 }
+/// What is told of a failure outside.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FailureSummary {
+    #[prost(uint32, tag = "1")]
+    pub code: u32,
+    #[prost(string, tag = "2")]
+    pub message: ::prost::alloc::string::String,
+    #[prost(string, optional, tag = "3")]
+    pub doc_code: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Notice {
+    #[prost(bytes = "bytes", tag = "3")]
+    pub invocation: ::prost::bytes::Bytes,
+    #[prost(message, optional, tag = "4")]
+    pub target: ::core::option::Option<Target>,
+    /// 16 bytes.
+    #[prost(bytes = "bytes", optional, tag = "5")]
+    pub deployment: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(uint64, tag = "6")]
+    pub at: u64,
+    #[prost(uint32, tag = "7")]
+    pub attempts: u32,
+    #[prost(message, optional, tag = "8")]
+    pub failure: ::core::option::Option<FailureSummary>,
+    #[prost(oneof = "notice::What", tags = "1, 2")]
+    pub what: ::core::option::Option<notice::What>,
+}
+/// Nested message and enum types in `Notice`.
+pub mod notice {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum What {
+        #[prost(enumeration = "super::PausedBy", tag = "1")]
+        Paused(i32),
+        #[prost(enumeration = "super::FailedBy", tag = "2")]
+        Failed(i32),
+    }
+}
+/// The sequence that the next notice gets; from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Notices {
+    #[prost(uint64, tag = "1")]
+    pub next: u64,
+}
 // -------------------------------------------------------------------------------------- messages
 
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -795,6 +839,79 @@ impl Overlap {
             "OVERLAP_UNSPECIFIED" => Some(Self::Unspecified),
             "OVERLAP_ALLOW" => Some(Self::Allow),
             "OVERLAP_SKIP" => Some(Self::Skip),
+            _ => None,
+        }
+    }
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum PausedBy {
+    Unspecified = 0,
+    Operator = 1,
+    Retries = 2,
+    Service = 3,
+}
+impl PausedBy {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PAUSED_BY_UNSPECIFIED",
+            Self::Operator => "PAUSED_BY_OPERATOR",
+            Self::Retries => "PAUSED_BY_RETRIES",
+            Self::Service => "PAUSED_BY_SERVICE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PAUSED_BY_UNSPECIFIED" => Some(Self::Unspecified),
+            "PAUSED_BY_OPERATOR" => Some(Self::Operator),
+            "PAUSED_BY_RETRIES" => Some(Self::Retries),
+            "PAUSED_BY_SERVICE" => Some(Self::Service),
+            _ => None,
+        }
+    }
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum FailedBy {
+    Unspecified = 0,
+    Handler = 1,
+    Retries = 2,
+    Service = 3,
+    Kill = 4,
+    Cancel = 5,
+    Endless = 6,
+}
+impl FailedBy {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "FAILED_BY_UNSPECIFIED",
+            Self::Handler => "FAILED_BY_HANDLER",
+            Self::Retries => "FAILED_BY_RETRIES",
+            Self::Service => "FAILED_BY_SERVICE",
+            Self::Kill => "FAILED_BY_KILL",
+            Self::Cancel => "FAILED_BY_CANCEL",
+            Self::Endless => "FAILED_BY_ENDLESS",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "FAILED_BY_UNSPECIFIED" => Some(Self::Unspecified),
+            "FAILED_BY_HANDLER" => Some(Self::Handler),
+            "FAILED_BY_RETRIES" => Some(Self::Retries),
+            "FAILED_BY_SERVICE" => Some(Self::Service),
+            "FAILED_BY_KILL" => Some(Self::Kill),
+            "FAILED_BY_CANCEL" => Some(Self::Cancel),
+            "FAILED_BY_ENDLESS" => Some(Self::Endless),
             _ => None,
         }
     }

@@ -23,6 +23,7 @@ pub mod invocation;
 pub mod journal;
 pub mod lock;
 pub mod message;
+pub mod notice;
 pub mod notified;
 pub mod outbox;
 pub mod promise;
@@ -48,13 +49,15 @@ pub enum TableId {
     Dedup = b'd',
     /// Failed attempts and pauses.
     Event = b'e',
+    /// What somebody outside is to be told.
+    Notice = b'h',
     /// One row for each invocation.
     Invocation = b'i',
     /// What invocations did.
     Journal = b'j',
     /// Who holds an object key.
     Lock = b'l',
-    /// Counters of the outbox.
+    /// Counters of the outbox and of notices.
     Meta = b'm',
     /// Which notifications a journal holds.
     Notified = b'n',
@@ -78,13 +81,14 @@ pub const INVOCATION_TABLES: [TableId; 5] =
 
 impl TableId {
     /// Every table, in the order of their bytes.
-    pub const ALL: [TableId; 17] = [
+    pub const ALL: [TableId; 18] = [
         TableId::Deployment,
         TableId::Service,
         TableId::Ask,
         TableId::Schedule,
         TableId::Dedup,
         TableId::Event,
+        TableId::Notice,
         TableId::Invocation,
         TableId::Journal,
         TableId::Lock,
@@ -112,6 +116,7 @@ impl TableId {
             TableId::Schedule => "schedule",
             TableId::Dedup => "dedup",
             TableId::Event => "event",
+            TableId::Notice => "notice",
             TableId::Invocation => "invocation",
             TableId::Journal => "journal",
             TableId::Lock => "lock",

@@ -19,7 +19,7 @@ impl Ingress {
     /// only for who names an invocation by its id.
     pub(super) fn handler_of(&self, id: InvocationId) -> Option<Arc<Handler>> {
         let partitions = self.router.partitions();
-        let here = Here { partition: partitions.of(id.partition_key), partitions };
+        let here = Here::new(partitions.of(id.partition_key), partitions);
         // An outcome without its content type is better than none, so a fault is not told here.
         let record = describe::invocation(&**self.router.store(), here, id).ok()??;
         let schema = self.registry.schema();

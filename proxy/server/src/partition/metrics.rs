@@ -133,6 +133,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::TimerDue { .. } => "timer_due",
         Command::Deliver { .. } => "deliver",
         Command::Delivered { .. } => "delivered",
+        Command::Noticed { .. } => "noticed",
     }
 }
 
@@ -145,6 +146,7 @@ fn effect_name(effect: &Effect) -> &'static str {
         Effect::Reply(_) => "reply",
         Effect::Ended { .. } => "ended",
         Effect::WakeAt(_) => "wake_at",
+        Effect::Notice { .. } => "notice",
         Effect::Send { .. } => "send",
     }
 }

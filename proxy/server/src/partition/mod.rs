@@ -26,7 +26,7 @@ use holdfast_machine::{
     attempt,
     command::{AttemptSaid, Command, Reply},
     id::{InvocationId, PartitionId, Partitions, ScheduleId},
-    model::{Callee, Entry, Outcome, Target},
+    model::{Callee, Entry, NoticesWanted, Outcome, Target},
     time::Timestamp,
 };
 use queue::{Answer, Ask, Work};
@@ -61,6 +61,26 @@ pub enum Admission {
     Waits,
     /// It depends on the target; ask again with it.
     WhichTarget,
+}
+
+/// Who tells somebody outside what happened; the house plugs it in.
+pub trait Notices: Send + Sync + 'static {
+    /// Of what notices are to be written. Asked in every turn, so it must be quick.
+    fn wanted(&self) -> NoticesWanted;
+
+    /// This partition has notices that were not told of yet. Must not block.
+    fn written(&self, partition: PartitionId);
+}
+
+/// Nobody wants to be told anything.
+pub struct Nobody;
+
+impl Notices for Nobody {
+    fn wanted(&self) -> NoticesWanted {
+        NoticesWanted::default()
+    }
+
+    fn written(&self, _partition: PartitionId) {}
 }
 
 /// An attempt on its way to the service.

@@ -2,7 +2,7 @@
 //! should: that is decided.
 
 use super::{
-    Admission, Admitted, Hands, Place, Router,
+    Admission, Admitted, Hands, Notices, Place, Router,
     live::Live,
     queue::{Answer, Ask, Work},
     start::Shared,
@@ -70,6 +70,7 @@ pub(super) struct Release {
     pub shared: Arc<Shared>,
     pub router: Router,
     pub hands: Arc<dyn Hands>,
+    pub notices: Arc<dyn Notices>,
     pub live: Live,
     pub waiters: Waiters,
     pub timers: Timers,
@@ -139,6 +140,7 @@ impl Release {
             }
             Effect::Ended { invocation, outcome, .. } => self.waiters.tell(invocation, &outcome),
             Effect::WakeAt(due) => self.timers.wake_at(due),
+            Effect::Notice { .. } => self.notices.written(self.here.partition),
             Effect::Send { to, sequence, message } => {
                 let from = self.here.partition;
                 let deliver = Command::Deliver { from, sequence, message };

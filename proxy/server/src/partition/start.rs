@@ -1,8 +1,8 @@
 //! Making the partitions, running their threads, and ending them.
 
 use super::{
-    Config, Handle, Hands, Router, Unavailable, live::Live, metrics::Metrics, queue::Queue,
-    release::Release, timers::Timers, turn::Partition, waiters::Waiters,
+    Config, Handle, Hands, Nobody, Notices, Router, Unavailable, live::Live, metrics::Metrics,
+    queue::Queue, release::Release, timers::Timers, turn::Partition, waiters::Waiters,
 };
 use crate::clock::Clock;
 use crate::store::{CommitError, Lease, Store};
@@ -69,6 +69,7 @@ pub struct Partitions {
     metrics: Metrics,
     router: Router,
     leases: Vec<Lease>,
+    notices: Arc<dyn Notices>,
 }
 
 /// Takes all partitions of `store` for this process.
@@ -89,10 +90,18 @@ pub fn start(
     };
     let handles = partitions.all().map(handle).collect();
     let router = Router { partitions, handles, store: store.clone() };
-    Ok((router.clone(), Partitions { config, store, clock, metrics, router, leases }))
+    let notices = Arc::new(Nobody);
+    let of = router.clone();
+    Ok((of, Partitions { config, store, clock, metrics, router, leases, notices }))
 }
 
 impl Partitions {
+    /// Says who is told of notices; without it nobody is, and none is written.
+    #[must_use]
+    pub fn telling(self, notices: Arc<dyn Notices>) -> Partitions {
+        Partitions { notices, ..self }
+    }
+
     /// Starts the threads. Each first recovers: what was running when the last process ended is
     /// given to `hands` again.
     pub fn run(self, hands: Arc<dyn Hands>) -> Result<Running, Error> {
@@ -128,11 +137,12 @@ impl Partitions {
     fn partition(&self, shared: Arc<Shared>, lease: Lease, hands: Arc<dyn Hands>) -> Partition {
         let id = shared.id;
         let release = Release {
-            here: Here { partition: id, partitions: self.router.partitions },
+            here: Here::new(id, self.router.partitions),
             eager_state_bytes_max: self.config.eager_state_bytes_max,
             shared: shared.clone(),
             router: self.router.clone(),
             hands,
+            notices: self.notices.clone(),
             live: Live::new(self.config.news_max),
             waiters: Waiters::default(),
             timers: Timers::new(id, self.config.batch_timers_max),

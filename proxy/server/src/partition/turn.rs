@@ -80,6 +80,7 @@ impl Partition {
 
     fn turn(&mut self, work: &mut Vec<Work>) -> Result<(), Stop> {
         let now = self.clock.now();
+        self.release.here.notices = self.release.notices.wanted();
         let store = self.store.clone();
         let mut txn = Txn::new(&*store);
         let mut turn = Vec::with_capacity(work.len());

@@ -161,7 +161,7 @@ impl View<'_> {
     }
 
     fn events(&self, id: InvocationId) -> Result<Vec<super::model::Event>, Fault> {
-        let here = Here { partition: self.partition(id), partitions: self.partitions };
+        let here = Here::new(self.partition(id), self.partitions);
         let events = event::all(self.kv, here.partition, id)?;
         let shown = events.iter().map(|event| {
             let failure = event.failure.as_ref().filter(|_| event.kind == EventKind::AttemptFailed);

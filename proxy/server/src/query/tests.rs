@@ -25,7 +25,7 @@ use prost::Message;
 use std::{sync::Arc, time::Duration};
 
 const PARTITIONS: Partitions = Partitions(1);
-const HERE: Here = Here { partition: PartitionId(0), partitions: PARTITIONS };
+const HERE: Here = Here::new(PartitionId(0), PARTITIONS);
 const BOUND: DeploymentId = DeploymentId(7);
 /// 2027-01-15T08:00:00Z
 const START: Timestamp = Timestamp(1_800_000_000_000);

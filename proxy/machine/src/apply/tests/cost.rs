@@ -54,7 +54,7 @@ fn check(target: &str, retention_ms: u64, expected: Expect) {
     let mut rows = String::new();
     for command in [new.command(), Command::Attempt(Box::new(said))] {
         let mut txn = Txn::new(&store);
-        let here = Here { partition: PartitionId(0), partitions: Partitions(1) };
+        let here = Here::new(PartitionId(0), Partitions(1));
         apply(&mut txn, here, Timestamp(1), command).unwrap();
         let writes = txn.into_writes();
         for (key, value) in &writes {

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use expect_test::{Expect, expect};
 use holdfast_wire::message::MessageType;
 
-const HERE: Here = Here { partition: PartitionId(1), partitions: Partitions(3) };
+const HERE: Here = Here::new(PartitionId(1), Partitions(3));
 const NOW: Timestamp = Timestamp(100);
 
 fn id(number: u64) -> InvocationId {

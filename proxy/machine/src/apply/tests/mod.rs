@@ -8,6 +8,7 @@ mod cost;
 mod faults;
 mod forgetting;
 mod journal;
+mod notices;
 mod objects;
 mod partitions;
 mod pause;

@@ -11,6 +11,8 @@
 //! 7 route                                          messages between partitions, until none is left
 //! 8 recover                                        the effects that the tables call for
 //! 9 dump                                           all rows
+//! 9 notices paused roots | paused all | …          what is wanted to be told from now on
+//! 9 noticed 1                                      the first partition's notice 1 was delivered
 //! ```
 //!
 //! Ids are one letter; an id that the machine derived is named `A`, `B`, … when it is first seen.
@@ -58,6 +60,7 @@ pub struct World {
     pub stores: Vec<MemoryKv>,
     pub names: Names,
     now: Timestamp,
+    notices: NoticesWanted,
     on_the_way: VecDeque<(PartitionId, PartitionId, u64, Bytes)>,
     transcript: String,
 }
@@ -121,13 +124,14 @@ impl World {
             stores: vec![MemoryKv::default(); usize::from(partitions)],
             names: Names { partitions, by_id: BTreeMap::new(), derived: 0 },
             now: Timestamp(0),
+            notices: NoticesWanted::default(),
             on_the_way: VecDeque::new(),
             transcript: String::new(),
         }
     }
 
     fn here(&self, partition: PartitionId) -> Here {
-        Here { partition, partitions: self.partitions }
+        Here { notices: self.notices, ..Here::new(partition, self.partitions) }
     }
 
     fn line(&mut self, line: &str) {
@@ -139,6 +143,11 @@ impl World {
             "due" => self.due(),
             "route" => self.route(),
             "recover" => self.recover(),
+            "notices" => self.notices = notices(Words::new(words)),
+            "noticed" => {
+                let sequence = words.parse().expect("a sequence");
+                self.apply(PartitionId(0), Command::Noticed { sequence });
+            }
             "dump" => self.transcript += &show::rows(&self.stores, &mut self.names),
             _ if word.contains('#') => self.attempt(word, words),
             _ => self.door(word, Words::new(words)),
@@ -148,7 +157,7 @@ impl World {
     fn apply(&mut self, partition: PartitionId, command: Command) {
         let store = &self.stores[usize::from(partition.0)];
         let mut txn = Txn::new(store);
-        let here = Here { partition, partitions: self.partitions };
+        let here = self.here(partition);
         let effects = match apply(&mut txn, here, self.now, command) {
             Ok(effects) => effects,
             Err(fault) => {

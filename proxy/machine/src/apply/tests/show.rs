@@ -37,6 +37,7 @@ pub fn effect(effect: &Effect, names: &mut Names) -> String {
             format!("ended {} {}", names.of(*invocation), self::outcome(outcome))
         }
         Effect::WakeAt(at) => format!("wake at {}", at.0),
+        Effect::Notice { sequence } => format!("notice .{sequence}"),
         Effect::Send { to, sequence, message } => {
             let message = Message::decode(message.clone()).unwrap();
             format!("send to {} .{sequence}: {}", to.0, self::message(&message, names))
@@ -201,6 +202,16 @@ fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) 
             let schedule = schedule::get(store, partition, whose).unwrap().unwrap();
             self::schedule(&schedule, names)
         }
+        TableId::Notice => {
+            let (_, sequence) = notice::parse(key).unwrap();
+            let mut shown = None;
+            notice::scan(store, partition, sequence, &mut |_, notice| {
+                shown = Some(self::notice(&notice, names));
+                false
+            })
+            .unwrap();
+            format!(".{sequence} {}", shown.unwrap())
+        }
         TableId::Outbox => {
             let sequence = u64::from_be_bytes(key[5..].try_into().unwrap());
             format!(".{sequence} {}", message(&Message::decode(value).unwrap(), names))
@@ -233,6 +244,26 @@ fn schedule(schedule: &schedule::Schedule, names: &mut Names) -> String {
     shown += &format!(", {runs} runs, {caught_up} caught up, {skipped} skipped, {failed} failed");
     if let Some(trouble) = &schedule.trouble {
         shown += &format!(", for {}: {} {}", trouble.planned.0, trouble.code, trouble.message);
+    }
+    shown
+}
+
+fn notice(notice: &notice::Notice, names: &mut Names) -> String {
+    let what = match notice.what {
+        notice::What::Paused(by) => format!("paused by {by:?}"),
+        notice::What::Failed(by) => format!("failed by {by:?}"),
+    };
+    let (who, target) = (names.of(notice.invocation), &notice.target);
+    let mut shown = format!("{who} {}/{} {what}", target.service, target.handler);
+    shown += &format!(" at {}, attempts {}", notice.at.0, notice.attempts);
+    if let Some(deployment) = notice.deployment {
+        shown += &format!(", on {}", deployment.0);
+    }
+    if let Some(failure) = &notice.failure {
+        shown += &format!(": [{}] {}", failure.code, failure.message);
+        if let Some(code) = &failure.doc_code {
+            shown += &format!(" ({code})");
+        }
     }
     shown
 }

@@ -9,7 +9,7 @@ mod invariants;
 mod schedules;
 
 use self::handler::callee;
-use self::invariants::{hold, written};
+use self::invariants::{hold, told, written};
 use super::words::{pin, target};
 use crate::apply::{Here, apply};
 use crate::command::*;
@@ -21,7 +21,7 @@ use crate::recover::recover;
 use crate::replay;
 use crate::retry::RetryPolicy;
 use crate::tables::invocation::{self, Record};
-use crate::tables::{TableId, journal, lock, running, timer};
+use crate::tables::{TableId, journal, lock, notice, running, timer};
 use crate::time::Timestamp;
 use bytes::Bytes;
 use holdfast_wire::manifest::HandlerType;
@@ -67,6 +67,8 @@ fn lives_are_eventful() {
         ("restarted", 2),
         ("scheduled", 50),
         ("skipped", 20),
+        ("Notice", 20),
+        ("told", 20),
     ];
     for (what, least) in least {
         let count = seen.get(what).copied().unwrap_or(0);
@@ -96,6 +98,8 @@ struct World {
     sayings: VecDeque<AttemptSaid>,
     mail: BTreeMap<(PartitionId, PartitionId), VecDeque<(u64, Bytes)>>,
     receipts: VecDeque<(PartitionId, PartitionId, u64)>,
+    /// The partitions that said that they have notices.
+    notices: BTreeSet<PartitionId>,
     known: BTreeSet<InvocationId>,
     calm: bool,
     seen: BTreeMap<&'static str, u32>,
@@ -112,6 +116,7 @@ impl World {
             sayings: VecDeque::new(),
             mail: BTreeMap::new(),
             receipts: VecDeque::new(),
+            notices: BTreeSet::new(),
             known: BTreeSet::new(),
             calm: false,
             seen: BTreeMap::new(),
@@ -119,7 +124,8 @@ impl World {
     }
 
     fn here(&self, partition: PartitionId) -> Here {
-        Here { partition, partitions: self.partitions }
+        let notices = NoticesWanted { paused: true, failed: FailuresWanted::All };
+        Here { notices, ..Here::new(partition, self.partitions) }
     }
 
     fn store(&self, partition: PartitionId) -> &MemoryKv {
@@ -136,7 +142,10 @@ impl World {
             3..=7 => self.attempt(),
             8..=10 => self.say(),
             11..=13 => self.carry(),
-            14 => self.receipt(),
+            14 => {
+                self.receipt();
+                self.tell();
+            }
             15 | 16 => self.pass_time(),
             17 => self.meddle(),
             18 => self.complete_awakeable(),
@@ -241,6 +250,26 @@ impl World {
         }
     }
 
+    /// Tells somebody outside what one partition has to tell, now and then twice.
+    fn tell(&mut self) {
+        let Some(partition) = self.notices.pop_first() else {
+            return;
+        };
+        let mut sequences = vec![];
+        notice::scan(self.store(partition), partition, 0, &mut |sequence, _| {
+            sequences.push(sequence);
+            true
+        })
+        .unwrap();
+        for sequence in sequences {
+            self.saw("told");
+            self.apply(partition, Command::Noticed { sequence });
+            if self.chance.below(8) == 0 {
+                self.apply(partition, Command::Noticed { sequence });
+            }
+        }
+    }
+
     fn pass_time(&mut self) {
         self.now += self.chance.below(200);
         self.fire();
@@ -308,6 +337,7 @@ impl World {
         self.sayings.clear();
         self.mail.clear();
         self.receipts.clear();
+        self.notices.clear();
         for partition in self.partitions.all() {
             for effect in recover(self.store(partition), self.here(partition)).unwrap() {
                 self.effect(partition, effect);
@@ -324,6 +354,7 @@ impl World {
         let before = written(self.store(partition), &writes);
         self.stores[usize::from(partition.0)].apply(writes.clone());
         hold(&before, self.store(partition), partition, &writes);
+        told(&before, self.store(partition), partition, &writes);
         for effect in effects {
             self.effect(partition, effect);
         }
@@ -343,12 +374,16 @@ impl World {
             Effect::Reply(_) => "Reply",
             Effect::Ended { .. } => "Ended",
             Effect::WakeAt(_) => "WakeAt",
+            Effect::Notice { .. } => "Notice",
             Effect::Send { .. } => "Send",
         });
         match effect {
             Effect::Invoke { invocation, attempt } => {
                 self.known.insert(invocation);
                 self.attempts.push((invocation, attempt));
+            }
+            Effect::Notice { .. } => {
+                self.notices.insert(partition);
             }
             Effect::Send { to, sequence, message } => {
                 self.mail.entry((partition, to)).or_default().push_back((sequence, message));
@@ -421,6 +456,10 @@ impl World {
         self.now += 2 * RETENTION_MS;
         for _ in 0..50 {
             self.fire();
+        }
+        // Of the partitions that have notices the last crash reminded.
+        while !self.notices.is_empty() {
+            self.tell();
         }
         for store in &self.stores {
             for key in store.0.keys() {

@@ -259,7 +259,7 @@ fn output_of(word: &str, mut words: Words<'_>, names: &mut Names) -> Said {
     said(MessageType::GET_INVOCATION_OUTPUT, command)
 }
 
-/// `fail <message> [code=N] [after=MS | pause | fail] [attempts=N] [kill] [uncounted]`
+/// `fail <message> [code=N] [doc=HF…] [after=MS | pause | fail] [attempts=N] [kill] [uncounted]`
 pub fn failed(mut words: Words<'_>) -> Failed {
     let reaction = match words.ms("after") {
         Some(delay) => Reaction::RetryAfter(Duration::from_millis(delay)),
@@ -276,6 +276,7 @@ pub fn failed(mut words: Words<'_>) -> Failed {
             code: words.ms("code").map_or(500, |code| u32::try_from(code).unwrap()),
             message: words.next().into(),
             stacktrace: "at line 1".into(),
+            doc_code: words.text("doc"),
             ..AttemptFailure::default()
         },
         reaction,

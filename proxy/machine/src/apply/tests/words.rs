@@ -116,6 +116,15 @@ pub fn registered(plan: &Plan) -> Option<Callee> {
     (!plan.service.starts_with("Gone")).then_some(callee)
 }
 
+pub fn notices(mut words: Words<'_>) -> NoticesWanted {
+    let failed = match (words.has("roots"), words.has("all")) {
+        (true, _) => FailuresWanted::Roots,
+        (_, true) => FailuresWanted::All,
+        _ => FailuresWanted::None,
+    };
+    NoticesWanted { paused: words.has("paused"), failed }
+}
+
 pub fn signal_name(word: &str) -> SignalName {
     match word.parse() {
         Ok(index) => SignalName::Index(index),

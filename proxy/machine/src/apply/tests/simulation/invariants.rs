@@ -56,6 +56,31 @@ fn a_time_has_one_run(old: Option<&Schedule>, new: Option<&Schedule>) {
     }
 }
 
+/// Whatever was paused or failed by a command is told by it, once; where nothing is kept of an
+/// invocation, its notice is there all the same.
+pub fn told(before: &MemoryKv, after: &MemoryKv, partition: PartitionId, writes: &Writes) {
+    let mut told = BTreeMap::new();
+    for key in writes.keys().filter(|key| TableId::of_key(key) == Some(TableId::Notice)) {
+        let (_, sequence) = notice::parse(key).unwrap();
+        notice::scan(after, partition, sequence, &mut |found, notice| {
+            if found == sequence {
+                *told.entry(notice.invocation).or_insert(0) += 1;
+            }
+            false
+        })
+        .unwrap();
+    }
+    for key in writes.keys().filter(|key| TableId::of_key(key) == Some(TableId::Invocation)) {
+        let id = InvocationId::from_slice(&key[3..]).unwrap();
+        let status = |kv| Some(invocation::get(kv, partition, id).unwrap()?.status);
+        let (old, new) = (status(before), status(after));
+        let failed = matches!(new, Some(Status::Completed { outcome: Outcome::Failure(_), .. }));
+        let trouble = new != old && (failed || new == Some(Status::Paused));
+        let count = told.get(&id).copied().unwrap_or(0);
+        assert!(count == u32::from(trouble) || new.is_none(), "{id} was told {count} times");
+    }
+}
+
 fn outcome_stays(old: Option<&Record>, new: Option<&Record>) {
     let (Some(old), Some(new)) = (old, new) else {
         return;

@@ -141,7 +141,7 @@ fn event_type(kind: EventKind) -> &'static str {
 fn mismatch(id: InvocationId, event: &Event, source: &Source) -> Option<describe::Mismatch> {
     let failure = event.failure.as_ref().filter(|_| event.kind == EventKind::AttemptFailed)?;
     let partition = source.partitions.of(id.partition_key);
-    let here = Here { partition, partitions: source.partitions };
+    let here = Here::new(partition, source.partitions);
     let mismatch = describe::mismatch(&*source.snapshot, here, id, failure);
     mismatch.map_err(|fault| source.remember(fault)).ok().flatten()
 }
