@@ -9,6 +9,7 @@ pub mod http;
 pub mod store;
 pub mod telemetry;
 // heart
+pub mod delivery;
 pub mod partition;
 pub mod query;
 pub mod registry;

@@ -6,8 +6,8 @@ use super::source::Source;
 /// a higher one. The house is stacked: each of its rooms is a floor.
 const FLOORS: [&[&str]; 6] = [
     &["chance", "clock", "duration", "telemetry", "store", "http"],
-    &["partition", "registry", "query"],
-    &["ingress", "invoker", "egress", "bridge", "admin"],
+    &["partition", "registry", "query", "delivery"],
+    &["ingress", "invoker", "notifier", "egress", "bridge", "admin"],
     &["config"],
     &["node"],
     &["cli", "main"],

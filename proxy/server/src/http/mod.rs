@@ -1,6 +1,7 @@
 //! HTTP over sockets: listening, connecting, bodies, signatures. Never knows what is said over
 //! them.
 
+mod address;
 pub mod body;
 pub mod client;
 pub mod identity;
@@ -11,5 +12,6 @@ mod tasks;
 pub mod testing;
 mod uri;
 
+pub use address::{address, address_without_user};
 pub use body::{Body, BodyError, BoxError, empty, full, read_body};
 pub use uri::below;

@@ -280,18 +280,6 @@ pub fn header_map(headers: &BTreeMap<String, String>) -> Result<HeaderMap, Error
 /// # Errors
 /// `Address` where it has no scheme or host, or a scheme that is not spoken.
 pub fn parse_address(text: &str) -> Result<Uri, Error> {
-    let wrong = |reason: &str| Error::Address { uri: text.into(), reason: reason.into() };
-    let uri: Uri = text.trim().parse().map_err(|_| wrong("it is not a URL"))?;
-    match uri.scheme_str() {
-        Some("http" | "https") => {}
-        Some(_) => return Err(wrong("its scheme is neither http nor https")),
-        None => return Err(wrong("it has no scheme; write http://host:port")),
-    }
-    if uri.authority().is_none_or(|authority| authority.host().is_empty()) {
-        return Err(wrong("it has no host"));
-    }
-    let mut parts = uri.into_parts();
-    let path = parts.path_and_query.take();
-    parts.path_and_query = path.or_else(|| Some("/".parse().expect("a path")));
-    Uri::from_parts(parts).map_err(|_| wrong("it is not a URL"))
+    our_http::address(text)
+        .map_err(|reason| Error::Address { uri: text.into(), reason: reason.into() })
 }

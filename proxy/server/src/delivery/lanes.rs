@@ -1,0 +1,419 @@
+//! Which letter goes out next. Pure: is told the time and what happened, and never sends anything.
+
+use super::{Letter, Terms};
+use holdfast_machine::{id::PartitionId, retry::Next, time::Timestamp};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The letters that are held, by receiver. A receiver is forgotten with its last letter.
+pub(super) struct Lanes<T> {
+    terms: Terms,
+    lanes: BTreeMap<String, Lane<T>>,
+    /// Letters on their way.
+    sent: usize,
+}
+
+/// The letters for one receiver.
+struct Lane<T> {
+    waiting: BTreeMap<PartitionId, VecDeque<Letter<T>>>,
+    /// The source whose first letter is on its way.
+    sent: Option<PartitionId>,
+    /// Tries in a row that came to nothing.
+    failures: u32,
+    /// Not before.
+    next_at: Timestamp,
+}
+
+/// What became of the offer of a letter.
+#[derive(Debug, PartialEq)]
+pub(super) enum Offered {
+    Held,
+    /// As many as may be are held; offer it again when some of them are settled.
+    Full,
+    /// The receiver fails, and has done so for as long as this one could have waited.
+    TooLate,
+}
+
+/// What follows from a try that came to nothing.
+#[derive(Debug, PartialEq)]
+pub(super) struct Setback<T> {
+    pub next_at: Timestamp,
+    /// Letters that have waited for too long; they are not held any more.
+    pub given_up: Vec<Letter<T>>,
+}
+
+impl<T: Clone> Lanes<T> {
+    pub(super) fn new(terms: Terms) -> Lanes<T> {
+        Lanes { terms, lanes: BTreeMap::new(), sent: 0 }
+    }
+
+    pub(super) fn offer(&mut self, now: Timestamp, letter: &Letter<T>) -> Offered {
+        let terms = self.terms;
+        let lane = self.lanes.entry(letter.to.clone()).or_insert_with(|| Lane::new(now));
+        if lane.failures > 0 && is_late(&terms, now, letter) {
+            return Offered::TooLate;
+        }
+        let queue = lane.waiting.entry(letter.source).or_default();
+        if queue.len() >= terms.held_max.max(1) {
+            return Offered::Full;
+        }
+        queue.push_back(letter.clone());
+        Offered::Held
+    }
+
+    /// The next letter to send, if one may go out now. It is on its way from then on, until
+    /// `taken` or `failed`.
+    pub(super) fn next(&mut self, now: Timestamp) -> Option<Letter<T>> {
+        self.lanes.retain(|_, lane| !lane.is_over(now));
+        if self.sent >= self.terms.concurrent_max.max(1) {
+            return None;
+        }
+        let ready = self.lanes.values_mut().filter(|lane| lane.is_idle() && lane.next_at <= now);
+        let lane = ready.min_by_key(|lane| lane.next_at)?;
+        let letter = lane.first()?.clone();
+        lane.sent = Some(letter.source);
+        self.sent += 1;
+        Some(letter)
+    }
+
+    /// When `next` will have something, if nothing else happens until then.
+    pub(super) fn deadline(&self) -> Option<Timestamp> {
+        if self.sent >= self.terms.concurrent_max.max(1) {
+            return None;
+        }
+        self.lanes.values().filter(|lane| lane.is_idle()).map(|lane| lane.next_at).min()
+    }
+
+    /// The letter on its way to `to` is settled.
+    pub(super) fn taken(&mut self, now: Timestamp, to: &str) {
+        let Some(lane) = self.lanes.get_mut(to) else {
+            return;
+        };
+        self.sent -= usize::from(lane.sent.is_some());
+        if let Some(queue) = lane.sent.take().and_then(|source| lane.waiting.get_mut(&source)) {
+            queue.pop_front();
+        }
+        lane.failures = 0;
+        lane.next_at = now;
+    }
+
+    /// The letter on its way to `to` was not taken. `chance` is for the jitter.
+    pub(super) fn failed(&mut self, now: Timestamp, to: &str, chance: u64) -> Setback<T> {
+        let terms = self.terms;
+        let Some(lane) = self.lanes.get_mut(to) else {
+            return Setback { next_at: now, given_up: vec![] };
+        };
+        self.sent -= usize::from(lane.sent.take().is_some());
+        lane.failures = lane.failures.saturating_add(1);
+        lane.next_at = now.plus(match terms.retry.after(lane.failures, chance) {
+            Next::After(pause) => pause,
+            Next::Exhausted => terms.retry.max_interval,
+        });
+        let mut given_up = vec![];
+        for queue in lane.waiting.values_mut() {
+            while queue.front().is_some_and(|letter| is_late(&terms, now, letter)) {
+                given_up.extend(queue.pop_front());
+            }
+        }
+        Setback { next_at: lane.next_at, given_up }
+    }
+
+    /// Lets go of all letters that are not on their way, and lets every receiver be tried at once.
+    pub(super) fn clear(&mut self) -> Vec<Letter<T>> {
+        let mut cleared = vec![];
+        for lane in self.lanes.values_mut() {
+            for (source, queue) in &mut lane.waiting {
+                let keep = usize::from(lane.sent == Some(*source));
+                cleared.extend(queue.drain(keep..));
+            }
+            lane.next_at = Timestamp(0);
+        }
+        cleared
+    }
+
+    /// Letters of `source` that are held for `to`.
+    pub(super) fn held(&self, to: &str, source: PartitionId) -> usize {
+        let queue = self.lanes.get(to).and_then(|lane| lane.waiting.get(&source));
+        queue.map_or(0, VecDeque::len)
+    }
+
+    /// Receivers that did not take the last letter.
+    pub(super) fn failing(&self) -> usize {
+        self.lanes.values().filter(|lane| lane.failures > 0).count()
+    }
+
+    /// When the oldest letter was written that is held.
+    pub(super) fn oldest(&self) -> Option<Timestamp> {
+        self.lanes.values().filter_map(Lane::first).map(|letter| letter.written_at).min()
+    }
+}
+
+impl<T> Lane<T> {
+    fn new(now: Timestamp) -> Lane<T> {
+        Lane { waiting: BTreeMap::new(), sent: None, failures: 0, next_at: now }
+    }
+
+    fn first(&self) -> Option<&Letter<T>> {
+        let firsts = self.waiting.values().filter_map(VecDeque::front);
+        firsts.min_by_key(|letter| (letter.written_at, letter.source))
+    }
+
+    fn is_idle(&self) -> bool {
+        self.sent.is_none() && self.first().is_some()
+    }
+
+    /// Nothing is left to remember about the receiver.
+    fn is_over(&self, now: Timestamp) -> bool {
+        self.sent.is_none() && self.first().is_none() && self.next_at <= now
+    }
+}
+
+fn is_late<T>(terms: &Terms, now: Timestamp, letter: &Letter<T>) -> bool {
+    now.since(letter.written_at) >= terms.give_up_after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use holdfast_machine::retry::RetryPolicy;
+    use std::{fmt::Write, time::Duration};
+
+    /// Two at once, two held, given up after 50 s, pauses of 1 s to 4 s.
+    fn terms() -> Terms {
+        Terms {
+            timeout: Duration::from_secs(1),
+            retry: RetryPolicy {
+                initial_interval: Duration::from_secs(1),
+                max_interval: Duration::from_secs(4),
+                max_attempts: None,
+                ..RetryPolicy::default()
+            },
+            give_up_after: Duration::from_secs(50),
+            concurrent_max: 2,
+            held_max: 2,
+        }
+    }
+
+    /// One event a line, `<ms> <words>`: `offer NAME RECEIVER [SOURCE [WRITTEN]]`, `taken
+    /// RECEIVER`, `failed RECEIVER`, `clear`, `look`. After each, what goes out.
+    #[track_caller]
+    fn check(script: &str, expected: Expect) {
+        let mut lanes = Lanes::new(terms());
+        let mut text = String::new();
+        for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let words: Vec<&str> = line.split(' ').collect();
+            let now = Timestamp(words[0].parse().unwrap());
+            let told = event(&mut lanes, now, &words[1..]);
+            write!(text, "{line}").unwrap();
+            let sent = std::iter::from_fn(|| lanes.next(now)).map(|letter| letter.what);
+            let sent: Vec<_> = sent.collect();
+            for part in [told, sent.join(" ")].iter().filter(|part| !part.is_empty()) {
+                write!(text, " => {part}").unwrap();
+            }
+            match lanes.deadline() {
+                Some(at) => writeln!(text, " (next at {})", at.0).unwrap(),
+                None => writeln!(text).unwrap(),
+            }
+        }
+        expected.assert_eq(&text);
+    }
+
+    fn event(lanes: &mut Lanes<&'static str>, now: Timestamp, words: &[&str]) -> String {
+        let names = |letters: Vec<Letter<&str>>| {
+            letters.into_iter().map(|letter| letter.what).collect::<Vec<_>>().join(",")
+        };
+        match words {
+            ["offer", what, to, more @ ..] => {
+                let source = more.first().map_or(0, |source| source.parse().unwrap());
+                let written_at = more.get(1).map_or(now, |at| Timestamp(at.parse().unwrap()));
+                let what = ["a", "b", "c", "d", "e"].into_iter().find(|it| it == what).unwrap();
+                let (to, source) = ((*to).to_owned(), PartitionId(source));
+                let offered = lanes.offer(now, &Letter { to, source, written_at, what });
+                if offered == Offered::Held { String::new() } else { format!("{offered:?}") }
+            }
+            ["taken", to] => {
+                lanes.taken(now, to);
+                String::new()
+            }
+            ["failed", to] => {
+                let given_up = names(lanes.failed(now, to, 0).given_up);
+                if given_up.is_empty() { given_up } else { format!("gives up {given_up}") }
+            }
+            ["clear"] => format!("clears {}", names(lanes.clear())),
+            ["look"] => format!("{} fail, oldest {:?}", lanes.failing(), lanes.oldest()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn one_at_a_time_for_each_receiver_in_order() {
+        check(
+            "
+            0 offer a x
+            1 offer b x
+            2 offer c y
+            3 taken y
+            4 taken x
+            5 taken x
+            6 look
+            ",
+            expect![[r#"
+                0 offer a x => a
+                1 offer b x
+                2 offer c y => c
+                3 taken y
+                4 taken x => b
+                5 taken x
+                6 look => 0 fail, oldest None
+            "#]],
+        );
+    }
+
+    #[test]
+    fn pauses_grow_and_end_with_a_success() {
+        check(
+            "
+            0 offer a x
+            10 failed x
+            500 offer b x
+            1013 look
+            1020 failed x
+            3023 look
+            3030 failed x
+            7033 look
+            7040 failed x
+            11043 look
+            11050 taken x
+            11060 failed x
+            ",
+            expect![[r#"
+                0 offer a x => a
+                10 failed x (next at 1013)
+                500 offer b x (next at 1013)
+                1013 look => 1 fail, oldest Some(Timestamp(0)) => a
+                1020 failed x (next at 3023)
+                3023 look => 1 fail, oldest Some(Timestamp(0)) => a
+                3030 failed x (next at 7033)
+                7033 look => 1 fail, oldest Some(Timestamp(0)) => a
+                7040 failed x (next at 11043)
+                11043 look => 1 fail, oldest Some(Timestamp(0)) => a
+                11050 taken x => b
+                11060 failed x (next at 12063)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_failing_receiver_holds_up_nobody_and_takes_no_place() {
+        check(
+            "
+            0 offer a x
+            1 failed x
+            2 offer b y
+            3 offer c z
+            4 offer d w
+            5 taken z
+            6 taken y
+            ",
+            expect![[r#"
+                0 offer a x => a
+                1 failed x (next at 1004)
+                2 offer b y => b (next at 1004)
+                3 offer c z => c
+                4 offer d w
+                5 taken z => d
+                6 taken y (next at 1004)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn sources_have_their_own_room_and_the_oldest_goes_first() {
+        check(
+            "
+            0 offer a x 1
+            1 offer b x 1
+            2 offer c x 1
+            3 offer d x 0
+            4 taken x
+            5 offer c x 1
+            6 taken x
+            7 taken x
+            8 taken x
+            ",
+            expect![[r#"
+                0 offer a x 1 => a
+                1 offer b x 1
+                2 offer c x 1 => Full
+                3 offer d x 0
+                4 taken x => b
+                5 offer c x 1
+                6 taken x => d
+                7 taken x => c
+                8 taken x
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_old_is_given_up_only_when_the_receiver_fails() {
+        check(
+            "
+            0 offer a x
+            1 offer b x
+            60000 taken x
+            60001 failed x
+            60002 offer c x 0 10
+            60003 offer c x
+            61004 look
+            111000 offer d x
+            111003 failed x
+            111004 offer e y 0 10
+            111005 taken y
+            ",
+            expect![[r#"
+                0 offer a x => a
+                1 offer b x
+                60000 taken x => b
+                60001 failed x => gives up b
+                60002 offer c x 0 10 => TooLate
+                60003 offer c x (next at 61004)
+                61004 look => 1 fail, oldest Some(Timestamp(60003)) => c
+                111000 offer d x
+                111003 failed x => gives up c (next at 113006)
+                111004 offer e y 0 10 => e (next at 113006)
+                111005 taken y (next at 113006)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn clearing_keeps_what_is_on_its_way() {
+        check(
+            "
+            0 offer a x
+            1 offer b x
+            2 failed x
+            2 offer c y
+            3 offer d y
+            4 clear
+            5 offer b x
+            6 taken y
+            7 taken x
+            8 look
+            ",
+            expect![[r#"
+                0 offer a x => a
+                1 offer b x
+                2 failed x (next at 1005)
+                2 offer c y => c (next at 1005)
+                3 offer d y (next at 1005)
+                4 clear => clears a,b,d
+                5 offer b x => b
+                6 taken y
+                7 taken x
+                8 look => 0 fail, oldest None
+            "#]],
+        );
+    }
+}

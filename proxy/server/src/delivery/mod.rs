@@ -1,0 +1,92 @@
+//! Letters that are sent until they are taken: in order for each receiver, receivers apart from one
+//! another, with growing pauses between the tries, and not for ever. Never knows what is said or
+//! where it is kept: that is its [`Office`]'s. What is said can arrive more than once.
+
+mod courier;
+mod lanes;
+#[cfg(test)]
+mod tests;
+
+pub use courier::Courier;
+
+use crate::http::Body;
+use holdfast_machine::{id::PartitionId, retry::RetryPolicy, time::Timestamp};
+use hyper::{Request, StatusCode};
+use std::time::Duration;
+
+/// How letters are delivered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Terms {
+    /// How long one try may take, from connecting to the head of the response.
+    pub timeout: Duration,
+    /// The pauses between tries. Its number of attempts is not looked at: see `give_up_after`.
+    pub retry: RetryPolicy,
+    /// A letter older than this is given up when the receiver fails.
+    pub give_up_after: Duration,
+    /// Tries at once, over all receivers. At least 1.
+    pub concurrent_max: usize,
+    /// Letters of one source for one receiver that are held in memory. At least 1.
+    pub held_max: usize,
+}
+
+/// What is to be delivered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Letter<T> {
+    /// Names the receiver; letters for the same one are delivered one after another.
+    pub to: String,
+    /// Letters of one source arrive in the order in which they were offered; among several
+    /// sources the oldest goes first.
+    pub source: PartitionId,
+    pub written_at: Timestamp,
+    pub what: T,
+}
+
+/// Whose letters they are.
+pub trait Office: Send + Sync + 'static {
+    type What: Clone + Send + Sync + 'static;
+
+    /// The request that delivers it, made anew for each try. `None`: it has nowhere to go any
+    /// more, and is settled so.
+    fn request(&self, letter: &Letter<Self::What>, now: Timestamp) -> Option<Request<Body>>;
+
+    /// A try came to nothing; the next one is at `next_at`.
+    fn failed(&self, letter: &Letter<Self::What>, why: &Failed, next_at: Timestamp);
+
+    /// It is over with this letter. Returns when that is durable; the next one for the same
+    /// receiver goes out after it.
+    fn settle(&self, letter: &Letter<Self::What>, how: Settled) -> impl Future<Output = ()> + Send;
+}
+
+/// What became of a letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// The receiver has answered with a 2xx status.
+    Taken,
+    /// The receiver failed for too long.
+    GivenUp,
+    /// There is no receiver.
+    Nowhere,
+}
+
+/// What a courier has to tell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum News<T> {
+    /// It is over with this letter: there is room for another.
+    Settled(Letter<T>),
+    /// A letter was not taken.
+    Failed,
+}
+
+/// Why a letter was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failed {
+    /// Redirects are not followed.
+    #[error("the receiver answered {}", .0.as_u16())]
+    Refused(StatusCode),
+    #[error("{0}")]
+    Unreachable(String),
+    #[error("the receiver did not answer within {timeout_ms} ms")]
+    Late { timeout_ms: u64 },
+    #[error("the sidecar failed while it made the request; its log says more")]
+    Bug,
+}
