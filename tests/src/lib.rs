@@ -6,6 +6,7 @@ pub mod effects;
 pub mod gate;
 pub mod http;
 pub mod process;
+pub mod receiver;
 pub mod sidecar;
 
 use std::time::{Duration, Instant};

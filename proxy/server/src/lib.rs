@@ -17,6 +17,7 @@ pub mod registry;
 pub mod admin;
 pub mod ingress;
 pub mod invoker;
+pub mod notifier;
 // house
 pub mod cli;
 pub mod config;

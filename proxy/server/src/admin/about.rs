@@ -87,6 +87,7 @@ pub(super) async fn openapi() -> Json<Value> {
             "/holdfast/invocations": get("List invocations"),
             "/holdfast/invocations/{invocation_id}": get("One invocation with its journal"),
             "/holdfast/counts": get("Counts by status, service and deployment"),
+            "/holdfast/notices": get("Notices that are not delivered yet"),
             "/holdfast/state/{service}/{key}": get("State of a key"),
         },
     }))

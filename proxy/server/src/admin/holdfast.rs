@@ -5,8 +5,8 @@
 use super::{App, error::Error, invocations::parse_id};
 use crate::partition::Handle;
 use crate::query::model::{
-    Counts, Health, InvocationDetail, Invocations, Limits, ObjectState, PartitionHealth, Status,
-    Storage,
+    Counts, Health, InvocationDetail, Invocations, Limits, Notices, ObjectState, PartitionHealth,
+    Status, Storage,
 };
 use crate::query::{Filter, LIMIT_MAX, Order};
 use crate::registry::Schema;
@@ -17,7 +17,7 @@ use axum::{
 };
 use serde::Deserialize;
 
-/// How many invocations a list has where it is not said.
+/// How many invocations or notices a list has where it is not said.
 const LIMIT_DEFAULT: usize = 100;
 
 pub(super) async fn health(State(app): State<App>) -> (StatusCode, Json<Health>) {
@@ -67,11 +67,7 @@ impl Which {
     fn parse(self, schema: &Schema) -> Result<Filter, Error> {
         let deployment =
             self.deployment.map(|text| text.parse().map_err(|_| Error::BadDeployment(text)));
-        let limit = self.limit.unwrap_or(LIMIT_DEFAULT);
-        if limit == 0 || limit > LIMIT_MAX {
-            let reason = format!("expected 1 to {LIMIT_MAX}");
-            return Err(Error::BadField { field: "limit", reason });
-        }
+        let limit = limit(self.limit)?;
         Ok(Filter {
             statuses: statuses(self.status.as_deref())?,
             service: self.service,
@@ -96,6 +92,15 @@ fn order(text: Option<&str>) -> Result<Order, Error> {
             Err(Error::BadField { field: "order", reason })
         }
     }
+}
+
+fn limit(wanted: Option<usize>) -> Result<usize, Error> {
+    let limit = wanted.unwrap_or(LIMIT_DEFAULT);
+    if limit == 0 || limit > LIMIT_MAX {
+        let reason = format!("expected 1 to {LIMIT_MAX}");
+        return Err(Error::BadField { field: "limit", reason });
+    }
+    Ok(limit)
 }
 
 fn statuses(text: Option<&str>) -> Result<Vec<Status>, Error> {
@@ -149,6 +154,18 @@ pub(super) async fn storage(
     Query(measure): Query<Measure>,
 ) -> Result<Json<Storage>, Error> {
     Ok(Json(app.query.storage(measure.count).await?))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct HowMany {
+    limit: Option<usize>,
+}
+
+pub(super) async fn notices(
+    State(app): State<App>,
+    Query(how_many): Query<HowMany>,
+) -> Result<Json<Notices>, Error> {
+    Ok(Json(app.query.notices(limit(how_many.limit)?).await?))
 }
 
 pub(super) async fn state(

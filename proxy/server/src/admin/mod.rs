@@ -188,6 +188,7 @@ fn holdfast_routes() -> axum::Router<App> {
         .route("/holdfast/counts", get(holdfast::counts))
         .route("/holdfast/limits", get(holdfast::limits))
         .route("/holdfast/storage", get(holdfast::storage))
+        .route("/holdfast/notices", get(holdfast::notices))
         .route("/holdfast/state/{service}/{key}", get(holdfast::state))
         .route("/holdfast/schedules", get(schedules::list))
         .route(

@@ -6,6 +6,7 @@ mod deployments;
 mod identity;
 mod invocations;
 mod limits;
+mod notices;
 mod schedules;
 mod services;
 mod state;
@@ -15,6 +16,7 @@ pub use deployments::{Deployments, Register, Remove, Update};
 pub use identity::Identity;
 pub use invocations::{Invocations, List, Which};
 pub use limits::Limits;
+pub use notices::Notices;
 pub use schedules::{Schedules, SetSchedule};
 pub use services::{ServiceConfig, Services, Settings};
 pub use state::State;
@@ -131,6 +133,14 @@ pub enum Command {
         admin: AdminUrl,
         #[command(subcommand)]
         command: Schedules,
+    },
+    /// What somebody outside is to be told, and was not yet
+    #[command(visible_alias = "notice")]
+    Notices {
+        #[command(flatten)]
+        admin: AdminUrl,
+        #[command(subcommand)]
+        command: Notices,
     },
     /// State of objects and workflows
     #[command(visible_alias = "kv")]

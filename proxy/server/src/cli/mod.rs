@@ -9,6 +9,7 @@ mod deployments;
 mod identity;
 mod invocations;
 mod limits;
+mod notices;
 mod schedules;
 mod serve;
 mod services;
@@ -71,6 +72,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Services { admin, command } => services::run(admin.connect()?, command),
         Command::Invocations { admin, command } => invocations::run(admin.connect()?, command),
         Command::Limits { admin, command } => limits::run(admin.connect()?, command),
+        Command::Notices { admin, command } => notices::run(admin.connect()?, command),
         Command::Schedules { admin, command } => schedules::run(admin.connect()?, command),
         Command::State { admin, command } => state::run(admin.connect()?, command),
         Command::Sql { admin, query, json, jsonl } => {

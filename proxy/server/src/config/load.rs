@@ -84,6 +84,9 @@ fn check(config: Config) -> Result<Config, Error> {
     if let Some(url) = config.services.iter().find(|url| !url.starts_with("http")) {
         return complain("services", &format!("`{url}` is no address; write http://HOST:PORT"));
     }
+    if let Some((name, reason)) = config.notify.problem() {
+        return complain(name, reason);
+    }
     match limit::check(&config.limits) {
         Ok(()) => Ok(config),
         Err(reason) => complain("limits", &reason),

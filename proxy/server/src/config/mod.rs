@@ -10,6 +10,7 @@ use crate::admin;
 use crate::http::{client, listen};
 use crate::ingress;
 use crate::invoker;
+use crate::notifier;
 use crate::partition;
 use crate::query;
 use crate::registry;
@@ -39,6 +40,8 @@ pub struct Config {
     pub ingress: ingress::Config,
     pub admin: admin::Config,
     pub invoker: invoker::Config,
+    /// Who is told of invocations that are paused or fail.
+    pub notify: notifier::Config,
     /// Connections to services.
     pub client: client::Config,
     /// Defaults and bounds of what services may set.
@@ -101,6 +104,7 @@ impl Default for Config {
             ingress: ingress::Config::default(),
             admin: admin::Config::default(),
             invoker: invoker::Config::default(),
+            notify: notifier::Config::default(),
             client: client::Config::default(),
             registry: registry::Config::default(),
             partition: partition::Config::default(),

@@ -6,11 +6,12 @@ use crate::config::Config;
 use crate::http::listen;
 use crate::ingress::{self, Ingress};
 use crate::invoker::{self, Invoker};
+use crate::notifier::Notifier;
 use crate::partition::Router;
 use crate::query::{self, Query, model, sql::Sql};
 use crate::registry::{Limit, Registration, Registry, watch::Watch};
 use crate::telemetry;
-use holdfast_machine::id::InvocationId;
+use holdfast_machine::id::{InvocationId, PartitionId};
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::Arc,
@@ -25,6 +26,7 @@ pub struct Behind {
     pub clock: Arc<dyn Clock>,
     pub metrics: Arc<telemetry::Metrics>,
     pub attempts: Invoker,
+    pub notifier: Notifier,
 }
 
 /// Doors at work.
@@ -80,10 +82,10 @@ impl Doors {
         listener: listen::Listener,
         behind: Behind,
     ) {
-        let Behind { registry, router, clock, metrics, attempts } = behind;
-        let attempts = Arc::new(Attempts(attempts));
-        let query = Query::new(router.store().clone(), attempts.clone());
-        let sql = Sql::new(router.store().clone(), attempts, config.query.clone());
+        let Behind { registry, router, clock, metrics, attempts, notifier } = behind;
+        let live = Arc::new(Live { attempts, notifier });
+        let query = Query::new(router.store().clone(), live.clone());
+        let sql = Sql::new(router.store().clone(), live, config.query.clone());
         let admin = Admin::new(admin::Parts {
             config: told,
             registry,
@@ -125,7 +127,7 @@ impl Doors {
 }
 
 /// Where a client on this machine reaches a listener.
-fn reachable(mut address: SocketAddr) -> String {
+pub(super) fn reachable(mut address: SocketAddr) -> String {
     if address.ip().is_unspecified() {
         let loopback: IpAddr = match address {
             SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
@@ -137,11 +139,14 @@ fn reachable(mut address: SocketAddr) -> String {
 }
 
 /// The seam between who looks on and who runs.
-struct Attempts(Invoker);
+struct Live {
+    attempts: Invoker,
+    notifier: Notifier,
+}
 
-impl query::Live for Attempts {
+impl query::Live for Live {
     fn attempt(&self, invocation: InvocationId) -> Option<query::Attempt> {
-        let running = self.0.view().of(invocation)?;
+        let running = self.attempts.view().of(invocation)?;
         Some(query::Attempt {
             number: running.attempt,
             started_at: running.started_at,
@@ -150,21 +155,30 @@ impl query::Live for Attempts {
     }
 
     fn waits(&self, invocation: InvocationId) -> Option<query::Waits> {
-        let invoker::Waits { limit, running, concurrency, .. } = self.0.waits(invocation)?;
+        let invoker::Waits { limit, running, concurrency, .. } = self.attempts.waits(invocation)?;
         Some(query::Waits { limit, running, concurrency })
     }
 
     fn ahead(&self, invocation: InvocationId) -> Option<usize> {
-        self.0.ahead(invocation)
+        self.attempts.ahead(invocation)
     }
 
     fn limits(&self) -> model::Limits {
-        let standings = self.0.standings();
+        let standings = self.attempts.standings();
         let counts = (standings.running, standings.waiting_for_all);
         model::Limits {
             attempts: model::Places::new(standings.max, counts, standings.oldest),
             limits: standings.limits.into_iter().map(limit).collect(),
         }
+    }
+
+    fn delivery(&self, partition: PartitionId, sequence: u64) -> Option<query::Delivery> {
+        let delivery = self.notifier.delivery(partition, sequence)?;
+        Some(query::Delivery {
+            tries: delivery.tries,
+            last_error: delivery.last_error,
+            next_try_at: delivery.next_try_at,
+        })
     }
 }
 

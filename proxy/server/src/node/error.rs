@@ -1,6 +1,7 @@
 //! Why a sidecar cannot start. Each is for the person who started it.
 
 use crate::http::{client, identity, listen};
+use crate::notifier;
 use crate::partition;
 use crate::registry;
 use crate::store;
@@ -32,6 +33,8 @@ pub enum Error {
     #[error("{code}: {0}", code = .0.code())]
     Registry(#[from] registry::Error),
     #[error("{code}: {0}", code = .0.code())]
+    Notifier(#[from] notifier::Error),
+    #[error("{code}: {0}", code = .0.code())]
     Telemetry(#[from] telemetry::Error),
 }
 
@@ -47,6 +50,7 @@ impl Error {
             Error::Store(error) => error.code(),
             Error::Partition(error) => error.code(),
             Error::Registry(error) => error.code(),
+            Error::Notifier(error) => error.code(),
             Error::Telemetry(error) => error.code(),
         }
     }

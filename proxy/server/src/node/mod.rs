@@ -14,6 +14,7 @@ use crate::http::client::Client;
 use crate::http::identity::Signer;
 use crate::http::listen;
 use crate::invoker::{self, Invoker};
+use crate::notifier::{self, Notifier};
 use crate::partition::{self, retention::Retention};
 use crate::registry::{self, Limits, Registry, discovery::Discovery};
 use crate::store::{self, Store};
@@ -96,16 +97,41 @@ impl Ground {
 /// A sidecar at work.
 struct Node {
     doors: Doors,
-    /// Watches over the attempts until `closing`, and ends when they have ended.
-    attempts: JoinHandle<()>,
-    closing: CancellationToken,
+    /// Asked to end, it lets the attempts end.
+    attempts: AtWork,
+    /// Asked to end, it lets the tries under way end.
+    notices: AtWork,
     partitions: partition::Running,
-    /// Looks after the data directory until `closing`.
-    retention: JoinHandle<()>,
+    /// Looks after the data directory.
+    retention: AtWork,
     store: Arc<dyn Store>,
     /// Ends what outlives the doors: connections to services.
     shutdown: CancellationToken,
     patience: Duration,
+}
+
+/// A task that ends when it is asked to.
+struct AtWork {
+    task: JoinHandle<()>,
+    ending: CancellationToken,
+}
+
+impl AtWork {
+    fn begin<F>(work: impl FnOnce(CancellationToken) -> F) -> AtWork
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let ending = CancellationToken::new();
+        let task = tokio::spawn(work(ending.clone()));
+        AtWork { task, ending }
+    }
+
+    async fn end(self, who: &'static str) {
+        self.ending.cancel();
+        if let Err(error) = self.task.await {
+            tracing::error!(%error, who, "ended badly");
+        }
+    }
 }
 
 impl Node {
@@ -124,21 +150,17 @@ impl Node {
             tracing::info!(key = signer.public_key(), "requests to services are signed");
         }
         let client = Client::new(config.client.clone(), shutdown.clone())?;
+        let discovery = discovery(config, &client, signer.as_ref());
         let registry = Registry::open(
             registry::Config { limits: config.limits.clone(), ..config.registry.clone() },
             ground.store.clone(),
-            Discovery {
-                client: client.clone(),
-                signer: signer.clone(),
-                config: config.registry.discovery.clone(),
-                cluster_name: config.registry.cluster_name.clone(),
-            },
+            discovery,
             clock.clone(),
         )?;
         let invoker = Invoker::new(
             config.invoker.clone(),
             invoker::Parts {
-                client,
+                client: client.clone(),
                 registry: registry.clone(),
                 limits: limits(config),
                 clock: clock.clone(),
@@ -148,34 +170,44 @@ impl Node {
             },
         );
         invoker.plug(router.clone());
+        let notifier = Notifier::new(
+            config.notify.clone(),
+            notifier::Parts {
+                client,
+                registry: registry.clone(),
+                router: router.clone(),
+                clock: clock.clone(),
+                admin_url: doors::reachable(ground.admin.address()),
+                metrics: notifier::Metrics::new(&metrics),
+            },
+        )?;
+        let waiting = waiting.telling(Arc::new(notifier.clone()));
         let partitions = waiting.run(Arc::new(invoker.clone()))?;
         let retention =
             Retention::new(config.partition.retention.clone(), router.clone(), &metrics);
-        let doors = Doors::open(
-            config,
-            ground.ingress,
-            ground.admin,
-            doors::Behind { registry, router, clock, metrics, attempts: invoker.clone() },
-        );
-        let closing = CancellationToken::new();
-        let attempts = tokio::spawn(invoker.run(closing.clone()));
-        let retention = tokio::spawn(retention.run(closing.clone()));
-        let patience = Duration::from_millis(config.shutdown_ms);
-        let store = ground.store;
-        Ok(Node { doors, attempts, closing, partitions, retention, store, shutdown, patience })
+        let (attempts, of_notices) = (invoker.clone(), notifier.clone());
+        let behind =
+            doors::Behind { registry, router, clock, metrics, attempts, notifier: of_notices };
+        Ok(Node {
+            doors: Doors::open(config, ground.ingress, ground.admin, behind),
+            attempts: AtWork::begin(|ending| invoker.run(ending)),
+            notices: AtWork::begin(|ending| notifier.run(ending)),
+            retention: AtWork::begin(|ending| retention.run(ending)),
+            partitions,
+            store: ground.store,
+            shutdown,
+            patience: Duration::from_millis(config.shutdown_ms),
+        })
     }
 
     /// Doors first, so that nothing new comes in; then attempts are asked to suspend; then the
-    /// partitions commit what is left, and the store is put in order.
+    /// notices under way are delivered; then the partitions commit what is left, and the store is
+    /// put in order.
     async fn stop(self) {
         self.doors.close(self.patience).await;
-        self.closing.cancel();
-        if let Err(error) = self.attempts.await {
-            tracing::error!(%error, "the invoker ended badly");
-        }
-        if let Err(error) = self.retention.await {
-            tracing::error!(%error, "the retention ended badly");
-        }
+        self.attempts.end("the invoker").await;
+        self.retention.end("the retention").await;
+        self.notices.end("the notifier").await;
         self.shutdown.cancel();
         let (partitions, store) = (self.partitions, self.store);
         let rest = move || {
@@ -188,6 +220,15 @@ impl Node {
             Err(error) => tracing::error!(%error, "a partition ended badly"),
         }
         tracing::info!("all partitions are at rest");
+    }
+}
+
+fn discovery(config: &Config, client: &Client, signer: Option<&Signer>) -> Discovery {
+    Discovery {
+        client: client.clone(),
+        signer: signer.cloned(),
+        config: config.registry.discovery.clone(),
+        cluster_name: config.registry.cluster_name.clone(),
     }
 }
 

@@ -13,22 +13,23 @@ mod text;
 mod view;
 
 pub use schedule::upcoming;
+pub use view::target;
 
 use crate::store::Store;
 use holdfast_machine::{
-    id::{DeploymentId, InvocationId},
+    id::{DeploymentId, InvocationId, PartitionId},
     kv::Fault,
     model::Pin,
     time::Timestamp,
 };
 use model::{
-    Counts, InvocationDetail, Invocations, Limits, ObjectState, ScheduleDetail, Schedules, Status,
-    Storage,
+    Counts, InvocationDetail, Invocations, Limits, Notices, ObjectState, ScheduleDetail, Schedules,
+    Status, Storage,
 };
 use read::View;
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Most invocations of one list.
+/// Most invocations or notices of one list.
 pub const LIMIT_MAX: usize = 1_000;
 
 /// Answers questions about what is stored. Cheap to clone.
@@ -51,6 +52,11 @@ pub trait Live: Send + Sync + 'static {
 
     /// How many attempts run and wait, in all and under each limit.
     fn limits(&self) -> Limits;
+
+    /// What came so far of delivering the notice `sequence` of `partition`, if that was tried.
+    fn delivery(&self, _partition: PartitionId, _sequence: u64) -> Option<Delivery> {
+        None
+    }
 }
 
 /// What an attempt waits for that may not begin yet.
@@ -69,6 +75,15 @@ pub struct Attempt {
     pub started_at: Timestamp,
     /// Where it goes, once that is chosen.
     pub deployment: Option<DeploymentId>,
+}
+
+/// The delivery of a notice, since the process started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// Tries that came to nothing.
+    pub tries: u32,
+    pub last_error: String,
+    pub next_try_at: Timestamp,
 }
 
 /// Why there is no answer.
@@ -164,6 +179,14 @@ impl Query {
     /// The limits, and how many run and wait under each.
     pub fn limits(&self) -> Limits {
         self.live.limits()
+    }
+
+    /// The notices that are not delivered yet, oldest first; at most `limit`.
+    ///
+    /// # Errors
+    /// As `list`.
+    pub async fn notices(&self, limit: usize) -> Result<Notices, Error> {
+        self.read(move |view| view.notices(limit)).await
     }
 
     /// The state of one object or workflow key; without entries where there is none.

@@ -340,6 +340,48 @@ impl Places {
     }
 }
 
+/// Answer of `GET /holdfast/notices`: oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notices {
+    pub notices: Vec<Notice>,
+    /// There are more than `limit`.
+    pub more: bool,
+}
+
+/// A notice that was not delivered yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// The same at every try.
+    pub id: String,
+    /// `invocation.paused` or `invocation.failed`.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// When it happened.
+    pub at: String,
+    /// Who paused it: `operator`, `retries` or `service`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Why it failed: `handler`, `retries`, `service`, `killed`, `cancelled` or
+    /// `endless`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    pub invocation: String,
+    pub target: String,
+    /// What it was pinned to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deployment: Option<String>,
+    /// Of the invocation, when it happened.
+    pub attempts: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// Tries to deliver it that came to nothing, since the process started.
+    pub tries: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_try_at: Option<String>,
+}
+
 /// Answer of `GET /holdfast/state/{service}/{key}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectState {

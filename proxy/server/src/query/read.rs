@@ -2,7 +2,9 @@
 
 use super::{
     Filter, Live, Order, Pinned, journal,
-    model::{Counts, Invocation, InvocationDetail, Invocations, ObjectState, StateEntry, Status},
+    model::{
+        Counts, Invocation, InvocationDetail, Invocations, Notices, ObjectState, StateEntry, Status,
+    },
     text::preview,
     view::{self, HeldUp},
 };
@@ -17,7 +19,7 @@ use holdfast_machine::{
     tables::{
         event::{self, EventKind},
         invocation::{self, Record},
-        journal as journal_table, lock,
+        journal as journal_table, lock, notice,
         state::{self, Owner},
     },
 };
@@ -205,6 +207,26 @@ impl View<'_> {
             }
         })?;
         Ok(counts)
+    }
+
+    pub fn notices(&self, limit: usize) -> Result<Notices, Fault> {
+        let mut oldest = vec![];
+        for partition in self.partitions.all() {
+            let mut left = limit.saturating_add(1);
+            notice::scan(self.kv, partition, 0, &mut |sequence, notice| {
+                oldest.push((notice.at, partition, sequence, notice));
+                left -= 1;
+                left > 0
+            })?;
+        }
+        oldest.sort_by_key(|(at, partition, sequence, _)| (*at, *partition, *sequence));
+        let more = oldest.len() > limit;
+        oldest.truncate(limit);
+        let shown = oldest.iter().map(|(_, partition, sequence, notice)| {
+            let delivery = self.live.delivery(*partition, *sequence);
+            view::notice(notice.id(*partition, *sequence), notice, delivery)
+        });
+        Ok(Notices { notices: shown.collect(), more })
     }
 
     pub fn state(&self, service: &str, key: &str) -> Result<ObjectState, Fault> {

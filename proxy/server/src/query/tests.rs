@@ -1,6 +1,6 @@
 //! Views over what the real machine wrote, as text.
 
-use super::{Attempt, Filter, Live, Order, Query, Waits, model::*};
+use super::{Attempt, Delivery, Filter, Live, Order, Query, Waits, model::*};
 use crate::store::{Batch, Durability, Sequence, Store, memory::Memory};
 use bytes::Bytes;
 use expect_test::{Expect, expect};
@@ -10,8 +10,8 @@ use holdfast_machine::{
     id::{DeploymentId, InvocationId, PartitionId, PartitionKey, Partitions},
     kv::{Kv, Txn},
     model::{
-        AttemptFailure, Awaiting, Callee, Combinator, NewInvocation, Pin, RelatedCommand,
-        Retention, SignalName, Source, Target,
+        AttemptFailure, Awaiting, Callee, Combinator, FailuresWanted, NewInvocation, NoticesWanted,
+        Pin, RelatedCommand, Retention, SignalName, Source, Target,
     },
     retry::RetryPolicy,
     time::Timestamp,
@@ -25,7 +25,10 @@ use prost::Message;
 use std::{sync::Arc, time::Duration};
 
 const PARTITIONS: Partitions = Partitions(1);
-const HERE: Here = Here::new(PartitionId(0), PARTITIONS);
+const HERE: Here = Here {
+    notices: NoticesWanted { paused: true, failed: FailuresWanted::All },
+    ..Here::new(PartitionId(0), PARTITIONS)
+};
 const BOUND: DeploymentId = DeploymentId(7);
 /// 2027-01-15T08:00:00Z
 const START: Timestamp = Timestamp(1_800_000_000_000);
@@ -50,6 +53,12 @@ impl Live for These {
 
     fn limits(&self) -> Limits {
         Limits { attempts: Places::new(5, (self.0.len(), 0), None), limits: vec![] }
+    }
+
+    /// The first notice was tried.
+    fn delivery(&self, _: PartitionId, sequence: u64) -> Option<Delivery> {
+        let (last_error, next_try_at) = ("nobody is there".into(), START);
+        (sequence == 1).then_some(Delivery { tries: 2, last_error, next_try_at })
     }
 }
 
@@ -581,6 +590,70 @@ async fn what_was_read_can_be_read_back() {
         let back: InvocationDetail = serde_json::from_str(&json).unwrap();
         assert_eq!(serde_json::to_string_pretty(&back).unwrap(), json);
     }
+}
+
+#[tokio::test]
+async fn notices_are_shown_oldest_first_with_their_tries() {
+    let (mut world, running) = world();
+    world.apply(Command::Kill { invocation: id(9, &service("paused")) });
+    let query = world.query(&running);
+    let show = |notices: &Notices| {
+        let shown = serde_json::to_string_pretty(notices).unwrap();
+        let id = notices.notices[0].invocation.clone();
+        notices
+            .notices
+            .iter()
+            .fold(shown.replace(&id, "INV"), |shown, notice| shown.replace(&notice.id, "NTC"))
+    };
+    let first = query.notices(1).await.unwrap();
+    expect![[r#"
+        {
+          "notices": [
+            {
+              "id": "NTC",
+              "type": "invocation.paused",
+              "at": "2027-01-15T08:00:14.000Z",
+              "by": "operator",
+              "invocation": "INV",
+              "target": "Svc/paused",
+              "attempts": 1,
+              "failure": {
+                "code": 500,
+                "message": "no",
+                "doc_code": "HF0071"
+              },
+              "tries": 2,
+              "last_error": "nobody is there",
+              "next_try_at": "2027-01-15T08:00:00.000Z"
+            }
+          ],
+          "more": true
+        }"#]]
+    .assert_eq(&show(&first));
+    let both = query.notices(2).await.unwrap();
+    assert!(!both.more);
+    let killed = Notices { notices: both.notices[1..].to_vec(), more: false };
+    expect![[r#"
+        {
+          "notices": [
+            {
+              "id": "NTC",
+              "type": "invocation.failed",
+              "at": "2027-01-15T08:00:15.000Z",
+              "cause": "killed",
+              "invocation": "INV",
+              "target": "Svc/paused",
+              "attempts": 1,
+              "failure": {
+                "code": 409,
+                "message": "killed"
+              },
+              "tries": 0
+            }
+          ],
+          "more": false
+        }"#]]
+    .assert_eq(&show(&killed));
 }
 
 #[tokio::test]

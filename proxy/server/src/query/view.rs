@@ -1,20 +1,21 @@
 //! From rows to what people see: statuses, reasons, failures. Pure.
 
 use super::{
-    Waits, journal,
+    Delivery, Waits, journal,
     model::{
-        Awaited, Caller, Event, Failure, HandlerType, Invocation, Mismatch, Outcome,
+        self, Awaited, Caller, Event, Failure, HandlerType, Invocation, Mismatch, Outcome,
         RelatedCommand, Status,
     },
     text::{preview, rfc3339},
 };
 use holdfast_machine::{
     describe,
-    id::InvocationId,
+    id::{InvocationId, NoticeId},
     model::{self as machine, AttemptFailure, Awaiting, Entry, SignalName, Source, Target},
     tables::{
         event::{self, EventKind},
         invocation::Record,
+        notice::{Notice, What},
     },
 };
 use holdfast_wire::{manifest, message::CANCEL_SIGNAL_INDEX};
@@ -88,7 +89,7 @@ fn ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-pub(super) fn target(target: &Target) -> String {
+pub fn target(target: &Target) -> String {
     match &target.key {
         None => format!("{}/{}", target.service, target.handler),
         Some(key) => format!("{}/{key}/{}", target.service, target.handler),
@@ -168,6 +169,33 @@ pub(super) fn mismatch(mismatch: describe::Mismatch) -> Mismatch {
         recorded: mismatch.recorded,
         received: mismatch.received,
         differing: mismatch.differing,
+    }
+}
+
+pub(super) fn notice(id: NoticeId, notice: &Notice, delivery: Option<Delivery>) -> model::Notice {
+    let (by, cause) = match notice.what {
+        What::Paused(by) => (Some(by.as_str().into()), None),
+        What::Failed(by) => (None, Some(by.as_str().into())),
+    };
+    model::Notice {
+        id: id.to_string(),
+        ty: notice.what.as_str().into(),
+        at: rfc3339(notice.at),
+        by,
+        cause,
+        invocation: notice.invocation.to_string(),
+        target: target(&notice.target),
+        deployment: notice.deployment.map(|deployment| deployment.to_string()),
+        attempts: notice.attempts,
+        failure: notice.failure.as_ref().map(|failure| Failure {
+            code: failure.code,
+            message: failure.message.clone(),
+            doc_code: failure.doc_code.clone(),
+            ..Failure::default()
+        }),
+        tries: delivery.as_ref().map_or(0, |delivery| delivery.tries),
+        next_try_at: delivery.as_ref().map(|delivery| rfc3339(delivery.next_try_at)),
+        last_error: delivery.map(|delivery| delivery.last_error),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     config::Config,
-    limit,
+    limit, notices,
     options::{Declared, DeclaredRetry},
     schema::{Deployment, Handler, Schema, Service},
     tables::{Overrides, Record, Tables},
@@ -32,7 +32,8 @@ pub fn schema(tables: &Tables, config: &Config) -> Schema {
         let service = service(offered, revision, &listing.overrides, config);
         (offered.name.clone(), Arc::new(service))
     });
-    Schema { services: services.collect(), deployments, limits }
+    let notifies = deployments.values().any(|deployment| deployment.notify.is_some());
+    Schema { services: services.collect(), deployments, limits, notifies }
 }
 
 fn deployment(id: DeploymentId, record: &Record, config: &Config) -> Deployment {
@@ -51,6 +52,8 @@ fn deployment(id: DeploymentId, record: &Record, config: &Config) -> Deployment 
         sdk_version: record.sdk_version.clone(),
         additional_headers: record.additional_headers.clone(),
         metadata: record.metadata.clone(),
+        // It was checked when it came; what is older than the check is as good as absent.
+        notify: notices::url(&record.metadata).ok().flatten(),
         created_at: record.created_at,
         services: services.collect(),
     }

@@ -95,6 +95,12 @@ pub enum Error {
     #[error("`{name}` cannot be sent as a header to services: {reason}")]
     Header { name: String, reason: String },
 
+    #[error(
+        "the metadata `holdfast.notify.url` is no address for notices: {reason}; write \
+         http://HOST/PATH or https://HOST/PATH, or leave it out"
+    )]
+    NotifyUrl { reason: &'static str },
+
     #[error("{0} is not supported; services are reached over HTTP")]
     Unsupported(&'static str),
 
@@ -152,6 +158,7 @@ impl Error {
             Error::Store(_) => "HF0061",
             Error::AddressTaken { .. } => "HF0062",
             Error::Limit { .. } => "HF0195",
+            Error::NotifyUrl { .. } => "HF0190",
         }
     }
 
@@ -192,6 +199,7 @@ impl Error {
             | Error::Limit { .. }
             | Error::Setting { .. }
             | Error::Header { .. }
+            | Error::NotifyUrl { .. }
             | Error::Unsupported(_) => Fault::Request,
             Error::UnknownDeployment(_)
             | Error::UnknownService(_)

@@ -6,6 +6,7 @@ mod describe;
 pub mod discovery;
 mod error;
 pub mod limit;
+mod notices;
 mod options;
 mod rows;
 mod schema;
@@ -19,6 +20,7 @@ pub use config::Config;
 pub use discovery::Discovery;
 pub use error::{Error, Fault};
 pub use limit::{Limit, Subject};
+pub use notices::NOTIFY_URL;
 pub use options::{Declared, DeclaredRetry, Options};
 pub use schema::{Deployment, Handler, Limits, Schema, Service};
 pub use tables::{Overrides, type_name};
@@ -162,6 +164,7 @@ impl Registry {
     pub async fn register(&self, wish: Registration) -> Result<Registered, Error> {
         let uri = discovery::parse_address(&wish.uri)?;
         discovery::header_map(&wish.additional_headers)?;
+        notices::url(&wish.metadata)?;
         if let Some(deployment) = self.at(&uri).filter(|_| !wish.force) {
             return Ok(Registered { deployment, change: Change::Unchanged });
         }

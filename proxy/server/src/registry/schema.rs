@@ -26,6 +26,8 @@ pub struct Schema {
     pub deployments: HashMap<DeploymentId, Arc<Deployment>>,
     /// Those in force, one for each subject, in order.
     pub limits: Vec<Limit>,
+    /// Some deployment says where notices about its invocations are to be sent.
+    pub notifies: bool,
 }
 
 /// One revision of a service.
@@ -72,6 +74,8 @@ pub struct Deployment {
     pub sdk_version: Option<String>,
     pub additional_headers: BTreeMap<String, String>,
     pub metadata: BTreeMap<String, String>,
+    /// Where notices about its invocations are sent.
+    pub notify: Option<http::Uri>,
     pub created_at: Timestamp,
     /// The services as this deployment offers them.
     pub services: BTreeMap<String, Arc<Service>>,

@@ -109,8 +109,13 @@ impl Watch {
         }
     }
 
+    /// Metadata that a person gave it stays.
     async fn take(&self, address: Address, found: Discovered) -> Result<Registered, Error> {
-        self.registry.take(self.wish.clone(), address, found).await
+        let mut wish = self.wish.clone();
+        if let Some(known) = self.registry.at(&address.uri) {
+            wish.metadata.extend(known.metadata.clone());
+        }
+        self.registry.take(wish, address, found).await
     }
 
     /// Says that the service is registered, where that was not known or it had been away.

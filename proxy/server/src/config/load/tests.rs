@@ -92,7 +92,7 @@ fn what_is_wrong_is_named_with_its_place() {
         &[("HOLDFAST__INGRES__BIND", "1")],
         &[],
         expect![
-            "HF0003: HOLDFAST__INGRES__BIND: unknown field `ingres`, expected one of `services`, `worker_threads`, `shutdown_ms`, `identity_key_file`, `limits`, `listen`, `protocol`, `ingress`, `admin`, `invoker`, `client`, `registry`, `partition`, `query`, `store`, `telemetry`; `holdfast config` prints every setting there is"
+            "HF0003: HOLDFAST__INGRES__BIND: unknown field `ingres`, expected one of `services`, `worker_threads`, `shutdown_ms`, `identity_key_file`, `limits`, `listen`, `protocol`, `ingress`, `admin`, `invoker`, `notify`, `client`, `registry`, `partition`, `query`, `store`, `telemetry`; `holdfast config` prints every setting there is"
         ],
     );
     check(
@@ -109,6 +109,14 @@ fn what_is_wrong_is_named_with_its_place() {
         &[("partition.partitions", "0")],
         expect![
             "HF0003: partition.partitions: is not between 1 and 64; `holdfast config` prints every setting there is"
+        ],
+    );
+    check(
+        "",
+        &[],
+        &[("notify.url", "https://me:secret@hooks")],
+        expect![
+            "HF0003: notify.url: it has a user or a password, which would not be sent; `holdfast config` prints every setting there is"
         ],
     );
     check(

@@ -4,7 +4,7 @@ use super::endpoint::{self, Endpoint, GREETER, manifest, memory, open};
 use crate::http::client::Protocol;
 use crate::http::testing::until;
 use crate::registry::{
-    Change, Error, Overrides, Registration, Registry, Update, Usage, watch::Watch,
+    Change, Error, Fault, Overrides, Registration, Registry, Update, Usage, watch::Watch,
 };
 use crate::store::memory::Trouble;
 use tokio::{net::TcpListener, task::JoinSet};
@@ -134,6 +134,28 @@ async fn a_watched_service_is_waited_for_and_registered_again_when_it_changes() 
     until(|| watched.revision("Other") == 1).await;
     assert_eq!(watched.revision("Greeter"), 0, "it is not offered any more");
     watched.stop().await;
+}
+
+#[tokio::test]
+async fn a_watched_service_keeps_the_metadata_that_somebody_gave_it() {
+    let endpoint = Endpoint::offering(GREETER).await;
+    let watched = Watched::start(&endpoint.uri());
+    until(|| watched.revision("Greeter") == 1).await;
+    let url = "http://hooks/1";
+    let metadata = [(crate::registry::NOTIFY_URL.to_owned(), url.to_owned())].into();
+    let wish = Registration { metadata, force: true, ..Registration::new(endpoint.uri()) };
+    let deployment = watched.registry.register(wish.clone()).await.unwrap().deployment;
+    assert_eq!(deployment.notify, Some(url.parse().unwrap()));
+    endpoint.answer(manifest(r#"[{"name":"Other","ty":"SERVICE","handlers":[]}]"#));
+    until(|| watched.revision("Other") == 1).await;
+    let schema = watched.registry.schema();
+    assert!(schema.notifies && schema.deployments[&deployment.id].notify == deployment.notify);
+    watched.stop().await;
+
+    let metadata = [(crate::registry::NOTIFY_URL.to_owned(), "hooks/1".to_owned())].into();
+    let wish = Registration { metadata, ..wish };
+    let refused = open(memory()).register(wish).await.unwrap_err();
+    assert_eq!((refused.code(), refused.fault()), ("HF0190", Fault::Request));
 }
 
 #[tokio::test]
