@@ -160,6 +160,7 @@ fn a_newcomer_registers_calls_and_looks() {
     assert_eq!(bench.ok(&["call", "Greeter/greet", "-d", "\"Ada\""]), "\"Hello Ada\"\n");
     assert_eq!(bench.ok(&["call", "Counter/a/b/add", "-d", "2"]), "2\n");
     assert_eq!(bench.ok(&["call", "Counter/add", "--key", "a/b", "-d", "3"]), "5\n");
+    assert_eq!(bench.ok(&["call", "Counter/a/b/add", "-d", "-4"]), "1\n");
     bench.fails(&["call", "Greeter/greet", "-d", "Ada"]).says("quotes");
     bench
         .fails(&["call", "Greeter/greet", "-d", "\"\""])

@@ -11,7 +11,7 @@ pub struct Payload {
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
     /// JSON to send; `@FILE` takes a file, `-` what comes in by stdin
-    #[arg(long, short, value_name = "JSON")]
+    #[arg(long, short, value_name = "JSON", allow_hyphen_values = true)]
     pub data: Option<String>,
     /// Media type of the data, where it is not JSON
     #[arg(long, default_value = "application/json", value_name = "TYPE")]
@@ -38,7 +38,7 @@ pub enum Awakeables {
         /// Id of the awakeable
         id: String,
         /// JSON to go on with; `@FILE` takes a file, `-` what comes in by stdin
-        #[arg(long, short, value_name = "JSON")]
+        #[arg(long, short, value_name = "JSON", allow_hyphen_values = true)]
         data: Option<String>,
     },
     /// Refuse: whoever waits fails with the reason
