@@ -2,7 +2,14 @@
 
 use super::{Letter, Terms};
 use holdfast_machine::{id::PartitionId, retry::Next, time::Timestamp};
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+/// How long a receiver has to have failed, at least, before anything is given up: letters may be
+/// old because the sidecar was away, and a first try may meet a bad moment.
+const SURE_AFTER: Duration = Duration::from_secs(15 * 60);
 
 /// The letters that are held, by receiver. A receiver is forgotten with its last letter.
 pub(super) struct Lanes<T> {
@@ -19,6 +26,8 @@ struct Lane<T> {
     sent: Option<PartitionId>,
     /// Tries in a row that came to nothing.
     failures: u32,
+    /// When the first of them did.
+    failing_since: Timestamp,
     /// Not before.
     next_at: Timestamp,
 }
@@ -29,7 +38,7 @@ pub(super) enum Offered {
     Held,
     /// As many as may be are held; offer it again when some of them are settled.
     Full,
-    /// The receiver fails, and has done so for as long as this one could have waited.
+    /// It is too old for a receiver that keeps failing.
     TooLate,
 }
 
@@ -49,7 +58,7 @@ impl<T: Clone> Lanes<T> {
     pub(super) fn offer(&mut self, now: Timestamp, letter: &Letter<T>) -> Offered {
         let terms = self.terms;
         let lane = self.lanes.entry(letter.to.clone()).or_insert_with(|| Lane::new(now));
-        if lane.failures > 0 && is_late(&terms, now, letter) {
+        if lane.keeps_failing(&terms, now) && is_late(&terms, now, letter) {
             return Offered::TooLate;
         }
         let queue = lane.waiting.entry(letter.source).or_default();
@@ -103,13 +112,17 @@ impl<T: Clone> Lanes<T> {
             return Setback { next_at: now, given_up: vec![] };
         };
         self.sent -= usize::from(lane.sent.take().is_some());
+        if lane.failures == 0 {
+            lane.failing_since = now;
+        }
         lane.failures = lane.failures.saturating_add(1);
         lane.next_at = now.plus(match terms.retry.after(lane.failures, chance) {
             Next::After(pause) => pause,
             Next::Exhausted => terms.retry.max_interval,
         });
         let mut given_up = vec![];
-        for queue in lane.waiting.values_mut() {
+        let sure = lane.keeps_failing(&terms, now);
+        for queue in lane.waiting.values_mut().filter(|_| sure) {
             while queue.front().is_some_and(|letter| is_late(&terms, now, letter)) {
                 given_up.extend(queue.pop_front());
             }
@@ -149,7 +162,13 @@ impl<T: Clone> Lanes<T> {
 
 impl<T> Lane<T> {
     fn new(now: Timestamp) -> Lane<T> {
-        Lane { waiting: BTreeMap::new(), sent: None, failures: 0, next_at: now }
+        let waiting = BTreeMap::new();
+        Lane { waiting, sent: None, failures: 0, failing_since: now, next_at: now }
+    }
+
+    fn keeps_failing(&self, terms: &Terms, now: Timestamp) -> bool {
+        let long_enough = SURE_AFTER.min(terms.give_up_after);
+        self.failures > 0 && now.since(self.failing_since) >= long_enough
     }
 
     fn first(&self) -> Option<&Letter<T>> {
@@ -356,33 +375,35 @@ mod tests {
     }
 
     #[test]
-    fn what_is_old_is_given_up_only_when_the_receiver_fails() {
+    fn what_is_old_is_given_up_only_when_the_receiver_keeps_failing() {
         check(
             "
             0 offer a x
             1 offer b x
             60000 taken x
             60001 failed x
-            60002 offer c x 0 10
-            60003 offer c x
             61004 look
-            111000 offer d x
-            111003 failed x
-            111004 offer e y 0 10
-            111005 taken y
+            110000 failed x
+            110001 offer c x 0 61000
+            112004 look
+            112005 failed x
+            112006 offer d x 0 10
+            112007 offer e y 0 10
+            112008 taken y
             ",
             expect![[r#"
                 0 offer a x => a
                 1 offer b x
                 60000 taken x => b
-                60001 failed x => gives up b
-                60002 offer c x 0 10 => TooLate
-                60003 offer c x (next at 61004)
-                61004 look => 1 fail, oldest Some(Timestamp(60003)) => c
-                111000 offer d x
-                111003 failed x => gives up c (next at 113006)
-                111004 offer e y 0 10 => e (next at 113006)
-                111005 taken y (next at 113006)
+                60001 failed x (next at 61004)
+                61004 look => 1 fail, oldest Some(Timestamp(1)) => b
+                110000 failed x (next at 112003)
+                110001 offer c x 0 61000 (next at 112003)
+                112004 look => 1 fail, oldest Some(Timestamp(1)) => b
+                112005 failed x => gives up b,c
+                112006 offer d x 0 10 => TooLate
+                112007 offer e y 0 10 => e
+                112008 taken y
             "#]],
         );
     }

@@ -21,7 +21,7 @@ pub struct Terms {
     pub timeout: Duration,
     /// The pauses between tries. Its number of attempts is not looked at: see `give_up_after`.
     pub retry: RetryPolicy,
-    /// A letter older than this is given up when the receiver fails.
+    /// A letter older than this is given up when the receiver keeps failing.
     pub give_up_after: Duration,
     /// Tries at once, over all receivers. At least 1.
     pub concurrent_max: usize,

@@ -33,7 +33,7 @@ pub struct Config {
     pub retry_initial_ms: u64,
     /// Longest pause between two tries, in ms.
     pub retry_max_ms: u64,
-    /// A notice that is older than this is forgotten when its receiver fails, in ms.
+    /// A notice that is older than this is forgotten when its receiver keeps failing, in ms.
     pub give_up_after_ms: u64,
     /// Tries at once, over all receivers. 1 and up.
     pub concurrent_max: usize,
