@@ -75,13 +75,12 @@ impl Outflow {
             return Poll::Ready(Err(End::Unwanted));
         };
         let piece = self.rest.split_to(capacity.min(self.rest.len()));
-        if !self.rest.is_empty() {
-            self.stream.reserve_capacity(self.rest.len());
+        if !piece.is_empty() && self.stream.send_data(piece, false).is_err() {
+            return Poll::Ready(Err(End::Unwanted));
         }
-        if piece.is_empty() {
-            return Poll::Ready(Ok(()));
-        }
-        Poll::Ready(self.stream.send_data(piece, false).map_err(|_| End::Unwanted))
+        // After the piece, which would be counted against it otherwise.
+        self.stream.reserve_capacity(self.rest.len());
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -204,6 +204,32 @@ async fn read_body_error(mut body: Incoming) -> Option<h2::Reason> {
 }
 
 #[tokio::test]
+async fn a_body_larger_than_the_windows_of_the_peer_arrives_whole() {
+    const BYTES: usize = (8 << 20) + 7;
+    let count = |request: Request<Incoming>| async move {
+        let got = read_body(request.into_body(), usize::MAX).await.unwrap().len();
+        Response::new(full(got.to_string()))
+    };
+    let server = Server::start(Manner::default(), count).await;
+    let client = client(Config::default());
+    let whole = full(vec![0; BYTES]);
+    let (writer, pieces) = channel(1);
+    let writing = tokio::spawn(async move {
+        for piece in vec![0; BYTES].chunks(3_000_001) {
+            writer.write(Bytes::copy_from_slice(piece)).await.unwrap();
+        }
+        writer.reserve().await.unwrap().finish();
+    });
+    for body in [whole, pieces] {
+        let sent = client.send(Protocol::Http2, post("http", server.address, body));
+        let response = tokio::time::timeout(Duration::from_secs(30), sent).await;
+        let response = response.expect("the body went out").unwrap();
+        assert_eq!(read_body(response.into_body(), 64).await.unwrap(), BYTES.to_string());
+    }
+    writing.await.unwrap();
+}
+
+#[tokio::test]
 async fn dropping_the_writer_resets_the_stream() {
     use http_body_util::BodyExt;
     let (tell, mut ends) = mpsc::unbounded_channel();
