@@ -7,12 +7,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::Sleep;
-
-/// How long the sidecar may leave a request open after the attempt has ended.
-const DRAIN_MAX: Duration = Duration::from_secs(60);
 
 /// The body of a response of an [`Endpoint`](crate::Endpoint): an attempt under way, or an answer.
 ///
@@ -31,10 +26,10 @@ enum Inside {
 struct Attempt {
     drive: Drive,
     request: Option<Pin<Box<dyn Chunks>>>,
-    draining: Pin<Box<dyn Future<Output = ()> + Send>>,
+    draining: watch::Receiver<bool>,
+    /// Made when there is something to wait for: many attempts end at once.
+    drain: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     drained: bool,
-    /// Set once the attempt has ended.
-    deadline: Option<Pin<Box<Sleep>>>,
 }
 
 /// A request body whose type is forgotten.
@@ -73,9 +68,9 @@ impl Body {
         Body(Inside::Attempt(Box::new(Attempt {
             drive,
             request: Some(Box::pin(request)),
-            draining: Box::pin(told(draining)),
+            draining,
+            drain: None,
             drained: false,
-            deadline: None,
         })))
     }
 }
@@ -124,20 +119,33 @@ impl HttpBody for Body {
 
 impl Attempt {
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if !self.drained && self.draining.as_mut().poll(task).is_ready() {
-            self.drained = true;
-            self.drive.handle_drain();
-        }
         if self.read(task).is_err() {
             // The sidecar gave up on this attempt; nobody listens any more.
             return Poll::Ready(None);
         }
-        self.drive.advance(task.waker());
-        let output = self.drive.take_output();
-        if !output.is_empty() {
-            return Poll::Ready(Some(output));
+        loop {
+            self.drive.advance(task.waker());
+            let output = self.drive.take_output();
+            if !output.is_empty() {
+                return Poll::Ready(Some(output));
+            }
+            if self.drive.is_closed() {
+                // The response ends after the request did, as the sidecar expects.
+                return if self.request.is_none() { Poll::Ready(None) } else { Poll::Pending };
+            }
+            if self.drained || self.poll_drain(task).is_pending() {
+                return Poll::Pending;
+            }
+            self.drained = true;
+            self.drive.handle_drain();
         }
-        if self.drive.is_closed() { self.poll_end(task) } else { Poll::Pending }
+    }
+
+    /// Until the process is about to end.
+    fn poll_drain(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        let draining = &self.draining;
+        let drain = self.drain.get_or_insert_with(|| Box::pin(told(draining.clone())));
+        drain.as_mut().poll(task)
     }
 
     /// Takes all that came.
@@ -154,14 +162,5 @@ impl Attempt {
             }
         }
         Ok(())
-    }
-
-    /// The attempt has ended. The response ends after the request did, as the sidecar expects.
-    fn poll_end(&mut self, task: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if self.request.is_none() {
-            return Poll::Ready(None);
-        }
-        let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(DRAIN_MAX)));
-        deadline.as_mut().poll(task).map(|()| None)
     }
 }
