@@ -59,6 +59,8 @@ pub(super) struct ServiceView {
     abort_timeout: String,
     enable_lazy_state: bool,
     retry_policy: Value,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    info: Vec<Value>,
 }
 
 /// Overrides only: what is absent is as the service has it.
@@ -91,6 +93,8 @@ pub(super) struct HandlerView {
     #[serde(skip_serializing_if = "Option::is_none")]
     output_json_schema: Option<Value>,
     retry_policy: Value,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    info: Vec<Value>,
 }
 
 impl DeploymentView<ServiceName> {
@@ -148,6 +152,12 @@ pub(super) fn notes(deployment: &Deployment) -> Vec<Value> {
     })]
 }
 
+/// That something is kept for a shorter time than was asked for.
+fn cuts(sentences: &[String]) -> Vec<Value> {
+    let note = |message| json!({ "code": "RT0022", "message": message });
+    sentences.iter().map(note).collect()
+}
+
 impl ServiceView {
     pub(super) fn new(service: &Service) -> Self {
         let Options {
@@ -177,6 +187,7 @@ impl ServiceView {
             abort_timeout: friendly(*abort_timeout),
             enable_lazy_state: *lazy_state,
             retry_policy: effective_retry(retry),
+            info: cuts(&service.cuts),
         }
     }
 }
@@ -206,6 +217,7 @@ impl HandlerView {
             input_json_schema: handler.input.json_schema.clone(),
             output_json_schema: handler.output.json_schema.clone(),
             retry_policy: declared_retry(&declared.retry),
+            info: cuts(&handler.cuts),
         }
     }
 }

@@ -64,6 +64,7 @@ fn service(name: &str, ty: ServiceType, public: bool, handlers: Vec<Handler>) ->
         metadata: BTreeMap::new(),
         handlers: handlers.into_iter().map(|it| (it.name.clone(), Arc::new(it))).collect(),
         options: options(),
+        cuts: vec![],
     }
 }
 
@@ -78,6 +79,7 @@ pub(super) fn handler(name: &str, ty: HandlerType) -> Handler {
         output: Output::default(),
         options: options(),
         declared: Declared::default(),
+        cuts: vec![],
     }
 }
 

@@ -3,13 +3,14 @@
 
 use super::{
     config::Config,
+    cut::{OutcomeOf, cuts},
     limit, notices,
     options::{Declared, DeclaredRetry},
     schema::{Deployment, Handler, Schema, Service},
     tables::{Overrides, Record, Tables},
 };
 use holdfast_machine::{id::DeploymentId, retry::OnMaxAttempts};
-use holdfast_wire::manifest::{self, HandlerType, Manifest, ProtocolMode};
+use holdfast_wire::manifest::{self, HandlerType, Manifest, ProtocolMode, ServiceType};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
@@ -77,6 +78,11 @@ fn service(
         settings.workflow_completion_retention =
             settings.workflow_completion_retention.or(run.declared.workflow_completion_retention);
     }
+    let options = settings.resolve(config);
+    let outcome = match offered.ty {
+        ServiceType::Workflow => OutcomeOf::Run,
+        ServiceType::Service | ServiceType::VirtualObject => OutcomeOf::Call,
+    };
     Service {
         name: offered.name.clone(),
         ty: offered.ty,
@@ -86,7 +92,8 @@ fn service(
         documentation: offered.options.documentation.clone(),
         metadata: offered.options.metadata.clone(),
         handlers,
-        options: settings.resolve(config),
+        cuts: cuts(&settings, &options, outcome),
+        options,
     }
 }
 
@@ -104,6 +111,11 @@ fn handler(
     // What an operator set counts, since there is no other place to change it.
     settings.workflow_completion_retention =
         service.workflow_completion_retention.or(own.workflow_completion_retention);
+    let options = settings.resolve(config);
+    let outcome = match offered.ty {
+        HandlerType::Workflow => OutcomeOf::Run,
+        _ => OutcomeOf::Call,
+    };
     Handler {
         name: offered.name.clone(),
         ty: offered.ty,
@@ -112,7 +124,8 @@ fn handler(
         metadata: offered.options.metadata.clone(),
         input: offered.input.clone(),
         output: offered.output.clone(),
-        options: settings.resolve(config),
+        cuts: cuts(&own, &options, outcome),
+        options,
         declared: own,
     }
 }

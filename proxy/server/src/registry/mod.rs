@@ -2,6 +2,7 @@
 //! stored before they are seen. Never calls a handler.
 
 pub mod config;
+mod cut;
 mod describe;
 pub mod discovery;
 mod error;

@@ -43,6 +43,8 @@ pub struct Service {
     pub handlers: BTreeMap<String, Arc<Handler>>,
     /// Effective values: what the service (or an operator) set, else the server's defaults.
     pub options: Options,
+    /// What is kept for a shorter time than the service (or an operator) asked for, in sentences.
+    pub cuts: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -58,6 +60,8 @@ pub struct Handler {
     pub options: Options,
     /// Only what the handler itself set.
     pub declared: Declared,
+    /// Of these, what is kept for a shorter time, in sentences.
+    pub cuts: Vec<String>,
 }
 
 /// One address of services at one version.

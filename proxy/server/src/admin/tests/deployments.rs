@@ -147,6 +147,12 @@ async fn settings_are_changed_until_the_next_registration() {
     assert_eq!(bench.json("PATCH", "/services/Greeter", flow_only).await.0, 400);
     let (_, flow) = bench.json("PATCH", "/services/Flow", flow_only).await;
     assert_eq!(flow["workflow_completion_retention"], "5m");
+    assert!(flow.get("info").is_none(), "nothing that was asked for is cut: {flow}");
+    let longer = r#"{"journal_retention":"1h"}"#;
+    let (_, flow) = bench.json("PATCH", "/services/Flow", longer).await;
+    let sentence =
+        "the journal of a run is kept for 5m and not 1h: workflow_completion_retention is 5m";
+    assert_eq!(flow["info"], serde_json::json!([{ "code": "RT0022", "message": sentence }]));
     let (status, error) = bench.json("PATCH", "/services/Flow", r#"{"abort_timeout":"12"}"#).await;
     assert!(
         status == 400 && error["message"].as_str().unwrap().contains("abort_timeout"),

@@ -31,13 +31,17 @@ pub fn print(service: &Value, json: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line for each setting that the service has.
+/// A line for each setting that the service has, and for what the server has to say about them.
 pub fn draw(service: &Value) -> String {
-    settings(service).iter().fold(String::new(), |mut out, (name, value)| {
+    let mut out = String::new();
+    for (name, value) in settings(service) {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let _ = writeln!(out, "  {name}: {value}");
-        out
-    })
+    }
+    for note in service["info"].as_array().into_iter().flatten() {
+        let _ = writeln!(out, "  note: {}", text(note, "message"));
+    }
+    out
 }
 
 fn settings(service: &Value) -> Map<String, Value> {

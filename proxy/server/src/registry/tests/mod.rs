@@ -4,5 +4,6 @@ mod discovery;
 mod endpoint;
 mod limits;
 mod persistence;
+mod retention;
 mod rules;
 mod settings;
