@@ -43,6 +43,8 @@ struct State {
     troubles: BTreeMap<u64, Trouble>,
     held: bool,
     failed: bool,
+    /// As if a reader held back the space of what is deleted.
+    keeps_space: bool,
 }
 
 /// Commits wait until this is dropped.
@@ -71,6 +73,11 @@ impl Memory {
     pub fn hold(&self) -> Held {
         self.disk.lock().held = true;
         Held(self.disk.clone())
+    }
+
+    /// From now on nothing is given back of the space of deleted rows.
+    pub fn keep_space(&self) {
+        self.disk.lock().keeps_space = true;
     }
 
     /// How many commits were tried.
@@ -183,8 +190,8 @@ impl Space for Memory {
         Ok(false)
     }
 
-    fn reclaim(&self) -> Result<(), Fault> {
-        Ok(())
+    fn reclaim(&self) -> Result<bool, Fault> {
+        Ok(!self.disk.lock().keeps_space)
     }
 
     fn rest(&self) -> Result<(), Fault> {

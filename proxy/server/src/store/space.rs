@@ -15,8 +15,9 @@ pub trait Space: Send + Sync {
     /// where files were rewritten. To be called every few seconds.
     fn upkeep(&self) -> Result<bool, Fault>;
 
-    /// As `upkeep`, worth it or not.
-    fn reclaim(&self) -> Result<(), Fault>;
+    /// As `upkeep`, worth it or not. False: not all of the space came back, because a reader still
+    /// sees what was deleted, or the files could not be rewritten.
+    fn reclaim(&self) -> Result<bool, Fault>;
 
     /// Puts what is in the log only where it belongs, and ends all work in the background: the
     /// next start has nothing to read again. After it there are no commits.

@@ -112,10 +112,14 @@ impl Retention {
     async fn make_room(&mut self, budget: u64) -> Result<(), Error> {
         let low = budget / 100 * LOW_PERCENT;
         for round in 0..=ROUNDS_MAX {
-            self.blocking(|store| store.reclaim()).await?;
+            let reclaimed = self.blocking(|store| store.reclaim()).await?;
             let bytes = self.measure().await?;
             if bytes <= budget {
                 self.fits();
+                return Ok(());
+            }
+            if !reclaimed {
+                // What would be forgotten now would give back nothing now: the next look tells.
                 return Ok(());
             }
             if round < ROUNDS_MAX && !self.forget_worth(bytes - low).await? {

@@ -143,6 +143,18 @@ async fn a_budget_that_cannot_be_met_is_told_and_stops_nothing() {
 }
 
 #[tokio::test]
+async fn nothing_is_forgotten_for_space_that_does_not_come_back() {
+    let mut bench = Bench::new(1);
+    let ids = bench.completed(0..5).await;
+    bench.store.keep_space();
+    let (task, shutdown) = bench.keep_within(1);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(bench.kept(&ids).await.len(), 5);
+    shutdown.cancel();
+    in_time(task).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_partition_that_has_ended_ends_nothing_else() {
     let mut bench = Bench::new(1);
     bench.completed(0..5).await;

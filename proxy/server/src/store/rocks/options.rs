@@ -24,7 +24,7 @@ const BACKGROUND_JOBS: i32 = 2;
 const FILE_BYTES: u64 = 32 << 20;
 /// A compaction takes about this many bytes of files at most, and needs as much again on the disk
 /// while it works.
-const COMPACTION_BYTES_MAX: u64 = 256 << 20;
+pub(super) const COMPACTION_BYTES_MAX: u64 = 256 << 20;
 /// A file in which half of this many rows in a row are deletions is compacted soon: timers, inbox
 /// and outbox are queues, and a scan of a queue walks over what was taken from it.
 const DELETIONS_WINDOW: usize = 4096;

@@ -3,12 +3,14 @@
 //! long deleted stay with it. Never works in proportion to what is kept without that much being
 //! gone.
 
-use super::Rocks;
+use super::{Rocks, options::COMPACTION_BYTES_MAX};
 use crate::store::{Space, Usage};
 use holdfast_machine::kv::Fault;
 use rocksdb::{BottommostLevelCompaction, CompactOptions, DB};
 use std::{
+    ffi::CString,
     fs, io,
+    os::unix::ffi::OsStrExt,
     path::Path,
     sync::{Mutex, MutexGuard},
     time::{Duration, Instant},
@@ -29,6 +31,10 @@ const DELETIONS_PART: u64 = 5;
 /// What one compaction had to leave, because a reader still saw the rows, the next one tries after
 /// this long.
 const LEFT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// What is left to others on a disk that is nearly full: a flush or a compaction that fails for want
+/// of space ends all writing.
+const ROOM_BYTES: u64 = 64 << 20;
 
 /// What was seen at the last look.
 pub(super) struct Seen(Mutex<Last>);
@@ -76,6 +82,11 @@ impl Files {
         })
     }
 
+    /// Bytes that a compaction needs on the disk beside these files, about.
+    fn rewriting(&self) -> u64 {
+        self.bytes.min(2 * COMPACTION_BYTES_MAX)
+    }
+
     fn worth_compacting(&self, left: u64) -> bool {
         let new = self.deletions.saturating_sub(left);
         new >= DELETIONS_MIN && new * DELETIONS_PART >= self.entries
@@ -91,15 +102,20 @@ impl Rocks {
         }
     }
 
-    fn compact(&self) -> Result<(), Fault> {
+    /// False as in `reclaim`.
+    fn compact(&self) -> Result<bool, Fault> {
+        let deleted_until = self.db.latest_sequence_number();
+        let errors = self.number("rocksdb.background-errors")?;
+        let held_back = self.has_reader_before(deleted_until)?;
         self.compact_through(BottommostLevelCompaction::IfHaveCompactionFilter);
         // What a reader held back before lies in the last level, which was passed over.
-        if Files::of(&self.db)?.worth_compacting(0) && !self.has_readers()? {
+        if Files::of(&self.db)?.worth_compacting(0) && !held_back {
             self.compact_through(BottommostLevelCompaction::ForceOptimized);
         }
         let left = Files::of(&self.db)?.deletions;
         self.seen.lock().compacted = Some((Instant::now(), left));
-        Ok(())
+        let held_back = held_back || self.has_reader_before(deleted_until)?;
+        Ok(!held_back && self.number("rocksdb.background-errors")? == errors)
     }
 
     /// Compactions of the engine's own go on beside this one.
@@ -110,9 +126,23 @@ impl Rocks {
         self.db.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &options);
     }
 
-    fn has_readers(&self) -> Result<bool, Fault> {
-        let snapshots = self.db.property_int_value("rocksdb.num-snapshots");
-        Ok(snapshots.map_err(super::unreadable)?.is_some_and(|count| count > 0))
+    /// Whether somebody sees the rows as they were before write number `sequence`.
+    fn has_reader_before(&self, sequence: u64) -> Result<bool, Fault> {
+        let oldest = self.number("rocksdb.oldest-snapshot-sequence")?;
+        Ok(oldest > 0 && oldest < sequence)
+    }
+
+    /// A property of the engine; 0 where it has none.
+    fn number(&self, property: &str) -> Result<u64, Fault> {
+        let value = self.db.property_int_value(property).map_err(super::unreadable)?;
+        Ok(value.unwrap_or(0))
+    }
+
+    /// Whether files of so many bytes can be written beside what is there.
+    fn has_room(&self, bytes: u64) -> Result<bool, Fault> {
+        let free = free_bytes(self.directory.path());
+        let free = free.map_err(|error| Fault::Read(error.to_string()))?;
+        Ok(free >= bytes + ROOM_BYTES)
     }
 
     fn flush_if_worth(&self, row_bytes: u64) -> Result<(), Fault> {
@@ -123,7 +153,8 @@ impl Rocks {
             (idle, last.flushed.elapsed() >= FLUSH_INTERVAL)
         };
         let worth = LOG_BYTES_MIN.max(row_bytes / LOG_PART);
-        if (idle || long_ago) && self.usage()?.log_bytes >= worth {
+        let log_bytes = self.usage()?.log_bytes;
+        if (idle || long_ago) && log_bytes >= worth && self.has_room(log_bytes)? {
             self.seen.lock().flushed = Instant::now();
             self.flush()?;
         }
@@ -147,15 +178,24 @@ impl Space for Rocks {
             return Ok(false);
         }
         self.flush_if_worth(Files::of(&self.db)?.bytes)?;
-        let worth = Files::of(&self.db)?.worth_compacting(self.seen.left());
+        let files = Files::of(&self.db)?;
+        let worth = files.worth_compacting(self.seen.left()) && self.has_room(files.rewriting())?;
         if worth {
             self.compact()?;
         }
         Ok(worth)
     }
 
-    fn reclaim(&self) -> Result<(), Fault> {
+    fn reclaim(&self) -> Result<bool, Fault> {
+        let needed = Files::of(&self.db)?.rewriting() + self.usage()?.log_bytes;
+        if !self.has_room(needed)? {
+            let what = format!("rewriting its files needs {needed} bytes, and the disk has less");
+            return Err(Fault::Read(what));
+        }
         self.flush()?;
+        if self.has_reader_before(self.db.latest_sequence_number())? {
+            return Ok(false);
+        }
         self.compact()
     }
 
@@ -164,6 +204,25 @@ impl Space for Rocks {
         self.db.cancel_all_background_work(true);
         flushed
     }
+}
+
+/// What may still be written to the file system of `path`.
+fn free_bytes(path: &Path) -> io::Result<u64> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    let mut stat = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: the path ends with a zero byte, and the call fills the struct or fails.
+    let done = unsafe { libc::statvfs(path.as_ptr(), stat.as_mut_ptr()) };
+    if done != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it did not fail.
+    let stat = unsafe { stat.assume_init() };
+    Ok(wide(stat.f_bavail).saturating_mul(wide(stat.f_frsize)))
+}
+
+/// These fields have different types on different systems.
+fn wide(number: impl Into<u64>) -> u64 {
+    number.into()
 }
 
 /// Adds the files below `folder`. The engine removes files at any time, also in between.
