@@ -99,11 +99,25 @@ pub fn due(
     now: Timestamp,
     max: usize,
 ) -> Result<Vec<Vec<u8>>, Fault> {
+    due_from(kv, partition, &first_key(partition, from), now, max)
+}
+
+/// Before every key of a timer that is due at `due`, and behind those of all that are due earlier.
+pub fn first_key(partition: PartitionId, due: Timestamp) -> Vec<u8> {
+    KeyWriter::new(TABLE, partition).u64(due.0).done()
+}
+
+/// As `due`, beginning at a key.
+pub fn due_from(
+    kv: &dyn Kv,
+    partition: PartitionId,
+    from: &[u8],
+    now: Timestamp,
+    max: usize,
+) -> Result<Vec<Vec<u8>>, Fault> {
     let mut keys = vec![];
-    let prefix = KeyWriter::new(TABLE, partition);
-    let start = prefix.u64(from.0).done();
-    let end = after(&KeyWriter::new(TABLE, partition).u64(now.0).done());
-    kv.scan(&start, &end, &mut |key, _| {
+    let end = after(&first_key(partition, now));
+    kv.scan(from, &end, &mut |key, _| {
         keys.push(key.to_vec());
         keys.len() < max
     })?;

@@ -21,9 +21,9 @@ pub struct Config {
     pub batch_bytes_max: usize,
     /// Due timers that are taken into one commit. At least 1.
     pub batch_timers_max: usize,
-    /// Rows that due timers write into one commit, about: once there are so many the rest is taken
-    /// in the next. What is forgotten is removed row by row, and nobody should wait for that.
-    pub batch_timer_rows_max: usize,
+    /// Rows that are forgotten in one commit, about, because their retention is over: the rest is
+    /// left to the next ones. They are removed one by one, and nobody should wait for that.
+    pub batch_forget_rows_max: usize,
     /// Notifications that may wait for one attempt to send them. An attempt that falls further
     /// behind is replaced by another, which has them all in its journal. At least 1.
     pub news_max: usize,
@@ -43,7 +43,7 @@ impl Default for Config {
             batch_commands_max: 1024,
             batch_bytes_max: 8 << 20,
             batch_timers_max: 1024,
-            batch_timer_rows_max: 4096,
+            batch_forget_rows_max: 1024,
             news_max: 1024,
             eager_state_bytes_max: 1 << 20,
             retention: retention::Config::default(),

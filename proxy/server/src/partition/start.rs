@@ -156,7 +156,7 @@ impl Partitions {
             release,
             metrics: self.metrics.clone(),
             gauges: self.metrics.gauges(id),
-            timer_rows_max: self.config.batch_timer_rows_max.max(1),
+            forget_rows_max: self.config.batch_forget_rows_max.max(1),
         }
     }
 }

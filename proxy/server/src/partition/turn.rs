@@ -8,6 +8,7 @@ use super::{
     release::{Applied, Origin, Release, split},
     start::Shared,
     stop::Stop,
+    timers::Due,
 };
 use crate::clock::Clock;
 use crate::store::{Batch, CommitError, Durability, Fence, Sequence, Store};
@@ -37,8 +38,8 @@ pub(super) struct Partition {
     pub release: Release,
     pub metrics: Metrics,
     pub gauges: Gauges,
-    /// Rows after which no further timer fires in a turn.
-    pub timer_rows_max: usize,
+    /// Rows after which a turn forgets nothing more.
+    pub forget_rows_max: usize,
 }
 
 impl Partition {
@@ -84,7 +85,11 @@ impl Partition {
         let store = self.store.clone();
         let mut txn = Txn::new(&*store);
         let mut turn = Vec::with_capacity(work.len());
-        self.fire_due(&mut txn, now, &mut turn)?;
+        let due = self.release.timers.due(&*store, now)?;
+        let (forgets, due): (Vec<_>, Vec<_>) = due.into_iter().partition(|due| due.forgets);
+        for due in due {
+            turn.push(self.fire(&mut txn, now, due)?);
+        }
         let mut commands = turn.len();
         for work in work.drain(..) {
             let (command, origin) = split(work);
@@ -95,6 +100,7 @@ impl Partition {
             commands += 1;
             turn.push(Applied { origin, effects });
         }
+        commands += self.forget(&mut txn, now, forgets, &mut turn)?;
         let writes = self.commit(txn.into_writes(), commands)?;
         self.count(&turn);
         self.release.release(&Over { base: &*store, writes: &writes }, turn)
@@ -110,25 +116,31 @@ impl Partition {
         Ok(apply(txn, self.release.here, now, command)?)
     }
 
-    /// Fires what is due, up to the bound of a commit.
-    fn fire_due(
+    /// Forgets what is due, up to the share of a commit; the rest has to wait. Where much begins
+    /// much has to go, so the share grows with what the others write.
+    fn forget(
         &mut self,
         txn: &mut Txn<'_>,
         now: Timestamp,
+        due: Vec<Due>,
         turn: &mut Vec<Applied>,
-    ) -> Result<(), Stop> {
-        for due in self.release.timers.due(&*self.store, now)? {
-            if txn.len() >= self.timer_rows_max {
-                self.release.timers.wake_at(due.at);
-                return Ok(());
+    ) -> Result<usize, Stop> {
+        let others = txn.len();
+        let most = others + self.forget_rows_max.max(2 * others);
+        let before = turn.len();
+        for due in due {
+            if txn.len() >= most {
+                self.release.timers.forget_later(due.at);
+                break;
             }
-            self.metrics.timer_late_by(now.since(due.at));
-            turn.push(self.fire(txn, now, due.key)?);
+            turn.push(self.fire(txn, now, due)?);
         }
-        Ok(())
+        Ok(turn.len() - before)
     }
 
-    fn fire(&self, txn: &mut Txn<'_>, now: Timestamp, key: Vec<u8>) -> Result<Applied, Stop> {
+    fn fire(&self, txn: &mut Txn<'_>, now: Timestamp, due: Due) -> Result<Applied, Stop> {
+        self.metrics.timer_late_by(now.since(due.at));
+        let key = due.key;
         let callee = self.callee(txn, &key)?;
         let effects = self.apply(txn, now, Command::TimerDue { key: key.clone(), callee })?;
         // The next scan begins behind this row, and a row that stayed would fire without end.

@@ -80,7 +80,7 @@ async fn in_time<T>(work: impl Future<Output = T>) -> T {
 #[tokio::test]
 async fn what_is_due_at_once_is_forgotten_over_several_commits() {
     const COUNT: u128 = 60;
-    let config = Config { batch_timer_rows_max: 20, ..Config::default() };
+    let config = Config { batch_forget_rows_max: 20, ..Config::default() };
     let mut bench = Bench::with(Memory::new(Partitions(1)), config);
     bench.completed(0..COUNT).await;
     assert_eq!(rows(&bench.store), 4 * COUNT as usize, "row, input, output and timer");
