@@ -45,6 +45,19 @@ pub(super) fn status(status: &machine::Status, live: bool) -> Status {
     }
 }
 
+/// As existing tools tell it: what failed is backing off until an attempt is under way again, also
+/// in the moments in which one has just ended or is about to begin.
+pub(super) fn status_of_attempts(
+    status: &machine::Status,
+    live: bool,
+    failures_in_row: u32,
+) -> Status {
+    match self::status(status, live) {
+        Status::Ready if failures_in_row > 0 => Status::BackingOff,
+        status => status,
+    }
+}
+
 pub(super) fn invocation(
     id: InvocationId,
     record: &Record,

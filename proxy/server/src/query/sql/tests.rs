@@ -81,6 +81,17 @@ fn check_answer(answer: Result<Vec<u8>, Error>, expected: Expect) {
     expected.assert_eq(&told);
 }
 
+#[test]
+fn what_failed_is_backing_off_until_it_is_under_way_again() {
+    let status = |live, failures| {
+        let running = holdfast_machine::model::Status::Running;
+        crate::query::view::status_of_attempts(&running, live, failures).as_str()
+    };
+    assert_eq!(status(false, 0), "ready");
+    assert_eq!(status(false, 2), "backing-off");
+    assert_eq!(status(true, 2), "running");
+}
+
 #[tokio::test]
 async fn invocations_have_the_status_that_people_see() {
     check(

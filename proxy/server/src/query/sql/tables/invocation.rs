@@ -150,7 +150,10 @@ impl Table for Invocations {
     fn columns() -> Vec<Column<Row>> {
         let mut columns = vec![id(), vqueue_id()];
         columns.push(column("status", Type::Text, |it, _| {
-            view::status(&it.record.status, it.attempt.is_some()).as_str().into()
+            let failures = it.record.retries.failures_in_row;
+            view::status_of_attempts(&it.record.status, it.attempt.is_some(), failures)
+                .as_str()
+                .into()
         }));
         columns.extend(what_it_is());
         columns.extend(what_became_of_it());
