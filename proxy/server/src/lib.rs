@@ -15,6 +15,7 @@ pub mod query;
 pub mod registry;
 // doors and hands
 pub mod admin;
+pub mod bridge;
 pub mod ingress;
 pub mod invoker;
 pub mod notifier;

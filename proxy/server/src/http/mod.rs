@@ -6,6 +6,7 @@ pub mod body;
 pub mod client;
 pub mod identity;
 pub mod listen;
+pub mod percent;
 mod socket;
 mod tasks;
 #[cfg(test)]

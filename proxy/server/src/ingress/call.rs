@@ -1,10 +1,10 @@
 //! Calls and sends: the checks before one is accepted, the invocation that is made of it, and what
 //! becomes of it. Draws the chance that the machine must not draw.
 
-use super::{Error, Ingress, answer, errand::Errand, headers, percent, route::Called, ulid};
+use super::{Error, Ingress, answer, errand::Errand, headers, route::Called, ulid};
 use crate::chance;
 use crate::duration;
-use crate::http::Body;
+use crate::http::{Body, percent};
 use crate::partition::{Unavailable, Waited};
 use crate::registry::Handler;
 use bytes::Bytes;

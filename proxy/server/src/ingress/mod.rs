@@ -13,7 +13,6 @@ mod error;
 mod headers;
 mod metrics;
 mod named;
-mod percent;
 mod route;
 #[cfg(test)]
 mod testing;

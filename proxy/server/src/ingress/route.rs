@@ -1,7 +1,8 @@
 //! What a path asks for. A pure function of method, path and schema; never reads a body and never
 //! looks at an invocation.
 
-use super::{Error, named::Named, percent};
+use super::{Error, named::Named};
+use crate::http::percent;
 use crate::registry::{Handler, Schema, Service};
 use holdfast_machine::id::AwakeableId;
 use http::Method;
@@ -133,7 +134,7 @@ fn called<'r>(
     key: Option<&'r str>,
     handler: &str,
 ) -> Result<Called<'r>, Error> {
-    let key = key.map(|key| percent::segment(key, "key")).transpose()?;
+    let key = key.map(|key| decoded(key, "key")).transpose()?;
     let unknown = || Error::UnknownHandler {
         service: service.name.clone(),
         handler: handler.chars().take(PATH_CHARS_SHOWN).collect(),
@@ -213,7 +214,7 @@ fn invocation(path: &[&str], schema: &Schema) -> Result<Named, Error> {
         (true, [key, handler, idempotency_key]) => (Some(*key), handler, idempotency_key),
         _ => return Err(NAMED_SHAPE),
     };
-    let key = key.map(|key| percent::segment(key, "key")).transpose()?;
+    let key = key.map(|key| decoded(key, "key")).transpose()?;
     Ok(Named::Idempotent {
         service: (*name).to_owned(),
         key: key.map(Cow::into_owned),
@@ -226,8 +227,13 @@ fn workflow(path: &[&str]) -> Result<Named, Error> {
     let [name, key] = path else {
         return Err(WORKFLOW_SHAPE);
     };
-    let key = percent::segment(key, "workflow key")?.into_owned();
+    let key = decoded(key, "workflow key")?.into_owned();
     Ok(Named::Workflow { service: (*name).to_owned(), key })
+}
+
+/// A path segment; `what` names it in the error.
+fn decoded<'p>(segment: &'p str, what: &'static str) -> Result<Cow<'p, str>, Error> {
+    percent::segment(segment).ok_or(Error::KeyEncoding(what))
 }
 
 /// Signals below the first awakeable have other meanings; an id that names one was not made by us.

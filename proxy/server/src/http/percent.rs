@@ -1,27 +1,36 @@
 //! Percent-decoding of path segments and query values. Never fails on a stray `%`: it stands for
 //! itself, as in every URL parser.
 
-use super::Error;
 use std::borrow::Cow;
 
-/// A path segment, decoded; `what` names it in the error.
-pub(super) fn segment<'p>(text: &'p str, what: &'static str) -> Result<Cow<'p, str>, Error> {
+/// A path segment, decoded; `None` where what it stands for is not UTF-8.
+pub fn segment(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
-        return Ok(Cow::Borrowed(text));
+        return Some(Cow::Borrowed(text));
     }
-    let bytes = decode(text.bytes());
-    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| Error::KeyEncoding(what))
+    String::from_utf8(decode(text.bytes())).map(Cow::Owned).ok()
 }
 
 /// The first value of `name` in a query string, form-decoded. The case of `name` does not matter.
-pub(super) fn query_value<'q>(query: Option<&'q str>, name: &str) -> Option<Cow<'q, str>> {
-    let pairs = query?.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-    let (_, value) = { pairs }.find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+pub fn query_value<'q>(query: Option<&'q str>, name: &str) -> Option<Cow<'q, str>> {
+    query_pairs(query).find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+}
+
+/// Names and values of a query string, values form-decoded.
+pub fn query_pairs(query: Option<&str>) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+    let pairs = query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    pairs.map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (name, form(value))
+    })
+}
+
+fn form(value: &str) -> Cow<'_, str> {
     if !value.contains(['%', '+']) {
-        return Some(Cow::Borrowed(value));
+        return Cow::Borrowed(value);
     }
     let bytes = decode(value.bytes().map(|byte| if byte == b'+' { b' ' } else { byte }));
-    Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn decode(mut bytes: impl Iterator<Item = u8> + Clone) -> Vec<u8> {
@@ -49,7 +58,7 @@ mod tests {
 
     #[track_caller]
     fn check_segment(text: &str, expected: &str) {
-        assert_eq!(segment(text, "key").unwrap(), expected);
+        assert_eq!(segment(text).unwrap(), expected);
     }
 
     #[test]
@@ -63,7 +72,7 @@ mod tests {
         check_segment("50%", "50%");
         check_segment("%zz%4", "%zz%4");
         check_segment("%%41", "%A");
-        assert!(matches!(segment("%ff", "key"), Err(Error::KeyEncoding("key"))));
+        assert_eq!(segment("%ff"), None);
     }
 
     #[test]
@@ -74,5 +83,7 @@ mod tests {
         assert_eq!(query_value(query, "x").as_deref(), Some("1&"));
         assert_eq!(query_value(query, "lay"), None);
         assert_eq!(query_value(None, "delay"), None);
+        let pairs: Vec<_> = query_pairs(Some("a=1&&b=x+y")).collect();
+        assert_eq!(pairs, [("a", "1".into()), ("b", "x y".into())]);
     }
 }
