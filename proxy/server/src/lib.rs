@@ -6,10 +6,12 @@ pub mod chance;
 pub mod clock;
 pub mod duration;
 pub mod http;
+pub mod schema;
 pub mod store;
 pub mod telemetry;
 // heart
 pub mod delivery;
+pub mod guard;
 pub mod partition;
 pub mod query;
 pub mod registry;

@@ -87,6 +87,9 @@ fn check(config: Config) -> Result<Config, Error> {
     if let Some((name, reason)) = config.notify.problem() {
         return complain(name, reason);
     }
+    if let Some((name, reason)) = config.guard.problem() {
+        return complain(name, reason);
+    }
     match limit::check(&config.limits) {
         Ok(()) => Ok(config),
         Err(reason) => complain("limits", &reason),

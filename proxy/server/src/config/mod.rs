@@ -7,6 +7,7 @@ mod load;
 pub use load::{Error, Flag, Sources, guess, load};
 
 use crate::admin;
+use crate::guard;
 use crate::http::{client, listen};
 use crate::ingress;
 use crate::invoker;
@@ -38,6 +39,10 @@ pub struct Config {
     pub listen: Listen,
     pub protocol: Protocol,
     pub ingress: ingress::Config,
+    /// Who may use the doors for agents.
+    pub guard: guard::Config,
+    /// Which handlers agents see.
+    pub exposure: registry::exposure::Config,
     pub admin: admin::Config,
     pub invoker: invoker::Config,
     /// Who is told of invocations that are paused or fail.
@@ -102,6 +107,8 @@ impl Default for Config {
             listen: Listen::default(),
             protocol: Protocol::default(),
             ingress: ingress::Config::default(),
+            guard: guard::Config::default(),
+            exposure: registry::exposure::Config::default(),
             admin: admin::Config::default(),
             invoker: invoker::Config::default(),
             notify: notifier::Config::default(),

@@ -4,6 +4,7 @@
 mod address;
 pub mod body;
 pub mod client;
+pub mod door;
 pub mod identity;
 pub mod listen;
 pub mod percent;

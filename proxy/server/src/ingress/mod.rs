@@ -25,7 +25,7 @@ pub use error::Error;
 pub use metrics::Metrics;
 
 use crate::clock::Clock;
-use crate::http::{Body, BodyError, listen, read_body};
+use crate::http::{Body, BodyError, read_body};
 use crate::partition::Router;
 use crate::registry::Registry;
 use bytes::Bytes;
@@ -36,7 +36,6 @@ use metrics::{InProgress, Kind};
 use named::Named;
 use route::{Route, Wish};
 use std::{sync::Arc, time::Instant};
-use tokio_util::sync::CancellationToken;
 
 /// The HTTP door. Share it in an `Arc`.
 pub struct Ingress {
@@ -56,20 +55,6 @@ impl Ingress {
         metrics: Metrics,
     ) -> Ingress {
         Ingress { config, registry, router, clock, metrics }
-    }
-
-    /// Serves `listener` until `shutdown`, and returns when the last request is answered or dropped.
-    pub async fn run(
-        self: Arc<Self>,
-        listener: listen::Listener,
-        config: listen::Config,
-        shutdown: CancellationToken,
-    ) {
-        let service = move |request| {
-            let ingress = self.clone();
-            async move { ingress.answer(request).await }
-        };
-        listen::serve(listener, config, service, shutdown).await;
     }
 
     /// Answers one request. Dropping the future leaves what was accepted to run on.

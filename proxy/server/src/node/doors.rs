@@ -3,6 +3,7 @@
 use crate::admin::{self, Admin};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::http::door::{self, Door};
 use crate::http::listen;
 use crate::ingress::{self, Ingress};
 use crate::invoker::{self, Invoker};
@@ -63,7 +64,9 @@ impl Doors {
         doors
     }
 
+    /// What other doors on the same listener do not take is for the ingress.
     fn open_ingress(&self, config: &Config, listener: listen::Listener, behind: &Behind) {
+        let others = door::Doors::new(bridges(config, behind));
         let ingress = Arc::new(Ingress::new(
             config.ingress.clone(),
             behind.registry.clone(),
@@ -72,7 +75,16 @@ impl Doors {
             behind.metrics.register("ingress", ingress::Metrics::new),
         ));
         let connections = config.listen.connections.clone();
-        self.tasks.spawn(ingress.run(listener, connections, self.shutdown.clone()));
+        let front = move |request: hyper::Request<hyper::body::Incoming>| {
+            let (ingress, other) = (ingress.clone(), others.of(&request));
+            async move {
+                match other {
+                    None => ingress.answer(request).await,
+                    Some(door) => door.answer(door::boxed(request)).await,
+                }
+            }
+        };
+        self.tasks.spawn(listen::serve(listener, connections, front, self.shutdown.clone()));
     }
 
     fn open_admin(
@@ -124,6 +136,11 @@ impl Doors {
             tracing::warn!("requests were still open; they are dropped, what was accepted goes on");
         }
     }
+}
+
+/// The doors for agents, which share the listener of the ingress.
+fn bridges(_config: &Config, _behind: &Behind) -> Vec<Arc<dyn Door>> {
+    vec![]
 }
 
 /// Where a client on this machine reaches a listener.

@@ -6,6 +6,7 @@ mod cut;
 mod describe;
 pub mod discovery;
 mod error;
+pub mod exposure;
 pub mod limit;
 mod notices;
 mod options;
