@@ -205,7 +205,7 @@ impl<O: Office> Clone for Carrier<O> {
 
 impl<O: Office> Carrier<O> {
     async fn deliver(&self, letter: &Letter<O::What>) -> Done {
-        let Some(request) = self.office.request(letter, self.clock.now()) else {
+        let Some(request) = self.office.request(letter, self.clock.now()).await else {
             self.office.settle(letter, Settled::Nowhere).await;
             return Ok(());
         };
@@ -218,6 +218,10 @@ impl<O: Office> Carrier<O> {
         };
         let status = response.status();
         read_rest(response).await;
+        if self.office.is_gone(status) {
+            self.office.settle(letter, Settled::Gone).await;
+            return Ok(());
+        }
         if !status.is_success() {
             return Err(Failed::Refused(status));
         }

@@ -4,10 +4,12 @@
 
 mod courier;
 mod lanes;
+mod signature;
 #[cfg(test)]
 mod tests;
 
 pub use courier::Courier;
+pub use signature::{SIGNATURE_HEADER, Secret};
 
 use crate::http::Body;
 use holdfast_machine::{id::PartitionId, retry::RetryPolicy, time::Timestamp};
@@ -47,7 +49,16 @@ pub trait Office: Send + Sync + 'static {
 
     /// The request that delivers it, made anew for each try. `None`: it has nowhere to go any
     /// more, and is settled so.
-    fn request(&self, letter: &Letter<Self::What>, now: Timestamp) -> Option<Request<Body>>;
+    fn request(
+        &self,
+        letter: &Letter<Self::What>,
+        now: Timestamp,
+    ) -> impl Future<Output = Option<Request<Body>>> + Send;
+
+    /// Whether a receiver that answers so is gone for good.
+    fn is_gone(&self, _status: StatusCode) -> bool {
+        false
+    }
 
     /// A try came to nothing; the next one is at `next_at`.
     fn failed(&self, letter: &Letter<Self::What>, why: &Failed, next_at: Timestamp);
@@ -66,6 +77,8 @@ pub enum Settled {
     GivenUp,
     /// There is no receiver.
     Nowhere,
+    /// The receiver has answered that it is gone for good.
+    Gone,
 }
 
 /// What a courier has to tell.

@@ -41,10 +41,18 @@ impl Notes {
 impl Office for Notes {
     type What = &'static str;
 
-    fn request(&self, letter: &Letter<&'static str>, now: Timestamp) -> Option<Request<Body>> {
+    async fn request(
+        &self,
+        letter: &Letter<&'static str>,
+        now: Timestamp,
+    ) -> Option<Request<Body>> {
         assert!(letter.what != "bug" || now > NOW, "as planned");
         let to = Some(&letter.to).filter(|to| *to != "nowhere")?;
         Some(Request::post(to).body(full(letter.what)).unwrap())
+    }
+
+    fn is_gone(&self, status: StatusCode) -> bool {
+        status == StatusCode::GONE
     }
 
     fn failed(&self, letter: &Letter<&'static str>, why: &Failed, next_at: Timestamp) {
@@ -233,6 +241,15 @@ async fn what_has_nowhere_to_go_and_what_cannot_be_said_hold_up_nobody() {
     bench.check(&["a Nowhere", bug]).await;
     bench.clock.advance(Duration::from_secs(2));
     bench.check(&["a Nowhere", bug, "bug Taken"]).await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_is_gone_gets_nothing_again() {
+    let mut bench = Bench::new();
+    let server = Answers::plan(&[410]).serve().await;
+    bench.offer("a", &url(&server));
+    bench.offer("b", &url(&server));
+    bench.check(&["a Gone", "b Taken"]).await;
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ mod tests;
 use crate::http::{Body, BoxError};
 use bytes::Bytes;
 use connect::Address;
+pub use connect::Guard;
 use http_body::{Frame, SizeHint};
 use hyper::{Request, Response, Uri, body::Incoming};
 use pool::Pool;
@@ -114,7 +115,20 @@ impl Client {
     /// # Errors
     /// When `extra_ca_file` cannot be read.
     pub fn new(config: Config, shutdown: CancellationToken) -> Result<Client, Unusable> {
-        Ok(Client { pool: Pool::new(config, shutdown)? })
+        Ok(Client { pool: Pool::new(config, None, shutdown)? })
+    }
+
+    /// As `new`, for addresses that strangers name: a name is resolved once for each connection,
+    /// all its addresses are shown to `guard`, and the connection goes to one of those.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn guarded(
+        config: Config,
+        guard: Guard,
+        shutdown: CancellationToken,
+    ) -> Result<Client, Unusable> {
+        Ok(Client { pool: Pool::new(config, Some(guard), shutdown)? })
     }
 
     /// Sends `request`, whose URI is absolute. Answers when the response head is there. Dropping

@@ -7,6 +7,7 @@ pub mod client;
 pub mod door;
 pub mod identity;
 pub mod listen;
+mod network;
 pub mod percent;
 mod socket;
 mod tasks;
@@ -16,4 +17,5 @@ mod uri;
 
 pub use address::{address, address_without_user};
 pub use body::{Body, BodyError, BoxError, empty, full, read_body};
+pub use network::{Network, not_public};
 pub use uri::below;

@@ -1,7 +1,7 @@
 //! Where each notice goes, what is said there, and that it is forgotten when it is over with it.
 
-use super::{Metrics, message, signature::Secret};
-use crate::delivery::{Failed, Letter, Office, Settled};
+use super::{Metrics, message};
+use crate::delivery::{Failed, Letter, Office, SIGNATURE_HEADER, Secret, Settled};
 use crate::http::{Body, full};
 use crate::partition::{Router, Unavailable};
 use crate::registry::{Registry, Schema};
@@ -20,7 +20,6 @@ use std::{
 use tokio::time::sleep;
 
 const NOTICE_HEADER: &str = "x-holdfast-notice";
-const SIGNATURE_HEADER: &str = "x-holdfast-signature";
 const SENDER: &str = concat!("holdfast/", env!("CARGO_PKG_VERSION"));
 
 /// A notice and its row, as the courier carries it.
@@ -116,7 +115,7 @@ impl Desk {
 impl Office for Desk {
     type What = Arc<Row>;
 
-    fn request(&self, letter: &Told, now: Timestamp) -> Option<Request<Body>> {
+    async fn request(&self, letter: &Told, now: Timestamp) -> Option<Request<Body>> {
         let notice = &letter.what.notice;
         let id = id(letter);
         let body = message::body(&id, notice, &self.admin_url);
@@ -153,7 +152,9 @@ impl Office for Desk {
         let delivery = self.deliveries().remove(&key(letter));
         match how {
             Settled::Taken => tracing::debug!(notice, "a notice was taken"),
-            Settled::Nowhere => tracing::debug!(notice, "a notice has nowhere to go"),
+            Settled::Nowhere | Settled::Gone => {
+                tracing::debug!(notice, "a notice has nowhere to go");
+            }
             Settled::GivenUp => tracing::error!(
                 code = "HF0192",
                 notice,

@@ -45,7 +45,7 @@ impl Metrics {
         let how = match how {
             Settled::Taken => "taken",
             Settled::GivenUp => "given_up",
-            Settled::Nowhere => "nowhere",
+            Settled::Nowhere | Settled::Gone => "nowhere",
         };
         self.0.settled.get_or_create(&[("how", how)]).inc();
     }

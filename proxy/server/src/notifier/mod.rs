@@ -9,7 +9,6 @@ mod error;
 mod message;
 mod metrics;
 mod rows;
-mod signature;
 #[cfg(test)]
 mod tests;
 
@@ -19,15 +18,14 @@ pub use error::Error;
 pub use metrics::Metrics;
 
 use crate::clock::Clock;
-use crate::delivery::Terms;
+use crate::delivery::{Secret, Terms};
 use crate::http::client::Client;
 use crate::partition::{Notices, Router};
 use crate::registry::Registry;
 use desk::Desk;
 use holdfast_machine::{id::PartitionId, model::NoticesWanted};
 use rows::Rows;
-use signature::Secret;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -62,7 +60,7 @@ impl Notifier {
     /// Where the secret cannot be used.
     pub fn new(config: Config, parts: Parts) -> Result<Notifier, Error> {
         let Parts { client, registry, router, clock, admin_url, metrics } = parts;
-        let secret = config.secret_file.as_deref().map(Secret::from_file).transpose()?;
+        let secret = config.secret_file.as_deref().map(secret).transpose()?;
         let admin_url = config.admin_url.clone().unwrap_or(admin_url);
         let url = config.receiver();
         let desk = Arc::new(Desk::new(url, registry, router, secret, admin_url, metrics));
@@ -107,6 +105,10 @@ impl Notices for Notifier {
     fn written(&self, _partition: PartitionId) {
         self.shared.look.notify_one();
     }
+}
+
+fn secret(path: &Path) -> Result<Secret, Error> {
+    Secret::from_file(path).map_err(|reason| Error::Secret { path: path.to_owned(), reason })
 }
 
 impl Config {

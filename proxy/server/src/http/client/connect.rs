@@ -9,7 +9,7 @@ use rustls::{
 };
 use std::{
     io,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     path::Path,
     sync::{Arc, OnceLock},
     time::Duration,
@@ -57,18 +57,27 @@ impl Address {
     }
 }
 
+/// Says why no connection may go to an address, if it may not.
+pub type Guard = Arc<dyn Fn(IpAddr) -> Result<(), &'static str> + Send + Sync>;
+
 /// Opens streams.
 pub(super) struct Connector {
     timeout: Duration,
+    /// Asked of every address that a name has, before any of them is connected to.
+    guard: Option<Guard>,
     extra: Vec<CertificateDer<'static>>,
     /// The system's authorities are read when the first `https://` address is met.
     roots: OnceLock<Arc<RootCertStore>>,
 }
 
 impl Connector {
-    pub(super) fn new(timeout: Duration, extra: Option<&Path>) -> Result<Connector, Unusable> {
+    pub(super) fn new(
+        timeout: Duration,
+        extra: Option<&Path>,
+        guard: Option<Guard>,
+    ) -> Result<Connector, Unusable> {
         let extra = extra.map(read_authorities).transpose()?.unwrap_or_default();
-        Ok(Connector { timeout, extra, roots: OnceLock::new() })
+        Ok(Connector { timeout, guard, extra, roots: OnceLock::new() })
     }
 
     /// A stream to `address` over which `protocol` can be spoken.
@@ -114,6 +123,7 @@ impl Connector {
             Ok(Err(error)) => return Err(fail(format!("its name cannot be resolved: {error}"))),
             Err(_) => return Err(fail(late("the name lookup", self.timeout))),
         };
+        self.check(&found).map_err(fail)?;
         let mut reason = "its name has no address".to_owned();
         for (i, socket) in found.iter().enumerate() {
             // Each address gets its share, so that a silent one does not hide one that answers.
@@ -126,6 +136,16 @@ impl Connector {
             }
         }
         Err(fail(reason))
+    }
+
+    /// One address that is refused is enough: a name that leads to several may be a trap.
+    fn check(&self, found: &[SocketAddr]) -> Result<(), String> {
+        let Some(guard) = &self.guard else {
+            return Ok(());
+        };
+        let refused =
+            found.iter().find_map(|socket| Some((socket.ip(), guard(socket.ip()).err()?)));
+        refused.map_or(Ok(()), |(ip, why)| Err(format!("{ip} is not to be sent to: {why}")))
     }
 
     async fn tls(

@@ -3,7 +3,7 @@
 
 use super::{
     Config, Error, Protocol, Unusable,
-    connect::{Address, Connector},
+    connect::{Address, Connector, Guard},
     http1::Exclusive,
     http2::Shared,
 };
@@ -82,9 +82,13 @@ enum Pick1 {
 }
 
 impl Pool {
-    pub(super) fn new(config: Config, shutdown: CancellationToken) -> Result<Arc<Pool>, Unusable> {
+    pub(super) fn new(
+        config: Config,
+        guard: Option<Guard>,
+        shutdown: CancellationToken,
+    ) -> Result<Arc<Pool>, Unusable> {
         let timeout = Duration::from_millis(config.connect_timeout_ms);
-        let connector = Connector::new(timeout, config.extra_ca_file.as_deref())?;
+        let connector = Connector::new(timeout, config.extra_ca_file.as_deref(), guard)?;
         let tasks = TaskTracker::new();
         let hosts = Mutex::default();
         let pool = Arc::new(Pool { config, connector, tasks, shutdown, hosts });

@@ -54,6 +54,24 @@ async fn an_unknown_authority_is_refused() {
 }
 
 #[tokio::test]
+async fn a_guard_sees_each_address_before_it_is_connected_to() {
+    let server = Server::start(Manner::default(), testing::describe).await;
+    let guarded = |guard: fn(std::net::IpAddr) -> Result<(), &'static str>| {
+        let guard = std::sync::Arc::new(guard);
+        Client::guarded(Config::default(), guard, CancellationToken::new()).unwrap()
+    };
+    let request = || post("http", server.address, empty());
+    let loopback = guarded(|ip| if ip.is_loopback() { Ok(()) } else { Err("it is far away") });
+    assert_eq!(ask(&loopback, Protocol::Http1, request()).await, "HTTP/1.1 /a");
+    let none = guarded(|_| Err("it is near"));
+    for protocol in [Protocol::Http1, Protocol::Http2] {
+        let error = none.send(protocol, request()).await.unwrap_err().to_string();
+        assert!(error.ends_with("is not to be sent to: it is near"), "{error}");
+    }
+    assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
 async fn connections_are_kept_and_made_once() {
     let server = Server::start(Manner::default(), testing::echo).await;
     let client = client(Config::default());
