@@ -8,6 +8,7 @@
 //! handler's own waker, the place in the source is kept, to be named in the error.
 
 use std::backtrace::Backtrace;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{RawWaker, RawWakerVTable, Wake, Waker};
@@ -65,7 +66,8 @@ impl Wakeup {
     /// Where the handler awaits what it should not, as far as the program knows its source.
     pub(crate) fn places(&self) -> Option<String> {
         let place = self.place.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        places_in(&place.to_string())
+        let folder = std::env::current_dir().unwrap_or_default();
+        places_in(&place.to_string(), &folder)
     }
 
     /// The waker of the handler itself.
@@ -163,16 +165,24 @@ fn drop_waker(data: *const ()) {
 }
 
 /// Frames that are never the handler's own source.
-const NOT_THE_HANDLERS: [&str; 5] =
-    ["/.cargo/registry/", "/rustc/", "/library/", "/sdk/src/", "/.cargo/git/"];
+const NOT_THE_HANDLERS: [&str; 4] = ["/.cargo/registry/", "/.cargo/git/", "/rustc/", "/library/"];
+
+/// Neither are those of this crate, wherever it was compiled.
+const THIS_CRATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 
 /// How many frames are named.
 const PLACES_MAX: usize = 2;
 
-/// The innermost lines of the user's source in a backtrace as the standard library writes it.
-fn places_in(backtrace: &str) -> Option<String> {
+/// The innermost lines of the user's source in a backtrace as the standard library writes it, with
+/// paths below `folder` shortened.
+fn places_in(backtrace: &str, folder: &Path) -> Option<String> {
     let lines = backtrace.lines().filter_map(|line| line.trim().strip_prefix("at "));
-    let ours = lines.filter(|line| !NOT_THE_HANDLERS.iter().any(|other| line.contains(other)));
+    let of_others = |line: &str| {
+        let whole = line.strip_prefix("./").map(|below| folder.join(below));
+        let of_this_crate = whole.as_deref().unwrap_or(Path::new(line)).starts_with(THIS_CRATE);
+        of_this_crate || NOT_THE_HANDLERS.iter().any(|other| line.contains(other))
+    };
+    let ours = lines.filter(|line| !of_others(line));
     let ours: Vec<&str> = ours.take(PLACES_MAX).collect();
     (!ours.is_empty()).then(|| ours.join(", called at "))
 }
@@ -186,6 +196,10 @@ mod tests {
         let backtrace = "\
             0: std::backtrace::Backtrace::force_capture\n\
             \x20            at /rustc/abc/library/std/src/backtrace.rs:312:18\n\
+            0: clone\n\
+            \x20            at THIS_CRATE/wake.rs:9:1\n\
+            0: kept\n\
+            \x20            at ./src/wake.rs:9:1\n\
             1: tokio::time::sleep::poll\n\
             \x20            at /root/.cargo/registry/src/index/tokio-1/src/time/sleep.rs:9:1\n\
             2: shop::charge::{{closure}}\n\
@@ -194,9 +208,16 @@ mod tests {
             \x20            at ./src/main.rs:40:9\n\
             4: main\n\
             \x20            at ./src/main.rs:60:9\n";
-        let places = places_in(backtrace);
-        assert_eq!(places.as_deref(), Some("./src/main.rs:12:40, called at ./src/main.rs:40:9"));
-        assert_eq!(places_in("no source is known"), None);
+        let backtrace = backtrace.replace("THIS_CRATE", THIS_CRATE);
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let elsewhere = Path::new("/home/ada/shop");
+        let handlers = "./src/main.rs:12:40, called at ./src/main.rs:40:9";
+        let shops = backtrace.replace("at ./src/wake.rs", "at /rustc/wake.rs");
+        assert_eq!(places_in(&shops, elsewhere).as_deref(), Some(handlers));
+        let ours = backtrace.replace("at ./src/main.rs", "at ./tests/main.rs");
+        let handlers = handlers.replace("/src/", "/tests/");
+        assert_eq!(places_in(&ours, here), Some(handlers), "this crate's own tests");
+        assert_eq!(places_in("no source is known", here), None);
     }
 
     #[test]
