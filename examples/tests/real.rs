@@ -114,6 +114,31 @@ fn refund() {
     }
 }
 
+/// An example that nobody can follow, or that nobody runs, is none.
+#[test]
+fn every_example_has_a_page_and_a_test() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "demo")
+        .collect();
+    names.sort();
+    assert!(names.len() >= 7, "{names:?}");
+    for name in names {
+        let page = folder.join(&name).join("README.md");
+        let page =
+            std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{page:?}: {error}"));
+        assert!(page.starts_with(&format!("# {name}\n")), "{name}: its page begins with its name");
+        assert!(
+            page.contains("```\ncurl ") || page.contains("```\nholdfast "),
+            "{name}: how to call it"
+        );
+        let test = format!("\nfn {name}() {{");
+        assert!(include_str!("real.rs").contains(&test), "{name}: a test of that name");
+    }
+}
+
 #[test]
 fn checkout() {
     let stage = stage(env!("CARGO_BIN_EXE_checkout"));
@@ -156,11 +181,18 @@ fn signup() {
     let signup = run("ada", 600_000);
     stage.becomes(|| nothing("Signup", "step").key("ada"), json!("waits for the confirmation"));
     let confirm = |secret: &str| request("Signup", "confirm", json!(secret)).key("ada");
+    let of_ada = || nothing("Signup", "run").key("ada");
+    let done =
+        |stage: &Stage| stage.runtime.block_on(stage.ingress.output_of_request(of_ada())).unwrap();
+    assert_eq!(done(&stage), None, "it waits");
     assert_eq!(stage.fails(confirm("guessed")).0, 403);
     let too_late = run("bob", 50);
     assert_eq!(failure(stage.result(&too_late)), (410, "the link has expired".to_owned()));
     stage.call(confirm(&stage.state_of("ada", "secret")));
     assert_eq!(stage.result(&signup).unwrap(), "welcome, ada@example.com");
+    let attached = stage.runtime.block_on(stage.ingress.attach_request(of_ada()));
+    assert_eq!(attached.unwrap(), "welcome, ada@example.com", "by the key of the workflow");
+    assert_eq!(done(&stage), Some(json!("welcome, ada@example.com")));
 }
 
 #[test]
@@ -168,6 +200,14 @@ fn fanout() {
     let stage = stage(env!("CARGO_BIN_EXE_fanout"));
     let texts = json!(["one two", "three", "four five six"]);
     assert_eq!(stage.call(request("Words", "count", texts)), 6);
+    let once = || request("Words", "count", json!(["just three words"])).idempotency_key("once");
+    let sent = stage.send(once());
+    let attached = stage.runtime.block_on(stage.ingress.attach_request(once()));
+    assert_eq!(attached.unwrap(), 3, "by the idempotency key");
+    assert_eq!(stage.send(once()), sent, "the same invocation");
+    let without =
+        stage.runtime.block_on(stage.ingress.attach_request(request("Words", "count", json!([]))));
+    assert!(matches!(without, Err(IngressError::Payload(_))), "{without:?}");
     let many: Vec<String> = (0..100).map(|n| format!("text {n}")).collect();
     assert_eq!(stage.call(request("Words", "count", json!(many))), 200);
 }

@@ -7,6 +7,13 @@ use std::fmt;
 use std::time::Duration;
 
 /// Any error, as handlers meet them.
+///
+/// ```
+/// use holdfast_sdk::{BoxError, Error};
+///
+/// let failed: BoxError = "the warehouse does not answer".into();
+/// assert!(Error::retry(failed).terminal().is_none());
+/// ```
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// What handlers and steps return.

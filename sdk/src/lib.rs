@@ -205,7 +205,7 @@ pub use holdfast_sdk_macros::join;
 /// ```
 pub use holdfast_sdk_macros::try_join;
 
-pub use ingress::{Ingress, IngressError};
+pub use ingress::{AuthoritiesError, Ingress, IngressError};
 pub use payload::{Proto, Raw, Text};
 pub use request::Request;
 pub use schemars;

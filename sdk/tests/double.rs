@@ -4,6 +4,7 @@ use holdfast_sdk::prelude::*;
 use holdfast_sdk::testing::Double;
 use holdfast_sdk::{Answer, Request, join_all, race, schemars, select, try_join_all, unordered};
 use serde_json::json;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -91,6 +92,32 @@ impl Shop {
     async fn fickle(&self, ctx: &Context) -> Result<u32> {
         ctx.sleep(DAY).await?;
         Ok(self.attempts.fetch_add(1, Ordering::SeqCst))
+    }
+}
+
+/// Whom to remind, in no order and in one.
+const NAMES: [&str; 8] = ["ada", "bob", "cleo", "dan", "eve", "fay", "gus", "hal"];
+
+/// What is wrong with it shows only where it crashes: it never waits, and all is sent in the end.
+struct Reminder;
+
+#[service]
+impl Reminder {
+    /// A `HashMap` has another order in each attempt.
+    async fn in_no_order(&self, ctx: &Context) -> Result<usize> {
+        let names: HashMap<&str, u32> = NAMES.into_iter().map(|name| (name, 1)).collect();
+        for (name, more) in &names {
+            ctx.send(CartClient::new(*name).add(*more));
+        }
+        Ok(names.len())
+    }
+
+    async fn in_order(&self, ctx: &Context) -> Result<usize> {
+        let names: BTreeMap<&str, u32> = NAMES.into_iter().map(|name| (name, 1)).collect();
+        for (name, more) in &names {
+            ctx.send(CartClient::new(*name).add(*more));
+        }
+        Ok(names.len())
     }
 }
 
@@ -208,6 +235,23 @@ async fn a_proof_says_what_is_not_deterministic() {
     });
     let fickle = fickle.await;
     assert!(fickle.contains("the outcome was `0`, and is `"), "{fickle}");
+}
+
+#[tokio::test]
+async fn a_proof_crashes_a_handler_after_each_entry() {
+    let double = || Double::new(Endpoint::builder().bind(Reminder).bind(Cart).build());
+    let said = double().call(ReminderClient::in_no_order()).await;
+    assert_eq!(said.unwrap(), NAMES.len(), "nothing is seen of it without a crash");
+    let problem = panic_of(async move {
+        double().prove(ReminderClient::in_no_order).await;
+    });
+    let problem = problem.await;
+    assert!(problem.contains("not deterministic, when it crashes after "), "{problem}");
+    assert!(problem.contains("journal mismatch at command "), "{problem}");
+    assert!(problem.matches("Cart/").count() >= 2, "both sides are shown: {problem}");
+    assert!(problem.contains("tests/double.rs:"), "the line is named: {problem}");
+    let proof = double().prove(ReminderClient::in_order).await;
+    assert!(proof.crashes > 2 * NAMES.len() as u32, "{proof:?}");
 }
 
 #[tokio::test]

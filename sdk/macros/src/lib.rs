@@ -9,8 +9,6 @@ mod definition;
 mod expand;
 mod handler;
 mod options;
-#[cfg(test)]
-mod refusals;
 mod together;
 mod values;
 

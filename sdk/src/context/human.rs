@@ -4,6 +4,8 @@ use super::calls::{Call, Sent};
 use super::kinds::Context;
 use crate::request::Request;
 use crate::schema::schema_of;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -140,6 +142,22 @@ impl<'a, T: DeserializeOwned> Ask<'a, T> {
         self.with("kind", json!("auth"))
     }
 
+    /// The same, and where the human has to go for it.
+    ///
+    /// ```
+    /// # use holdfast_sdk::prelude::*;
+    /// # #[derive(serde::Deserialize, holdfast_sdk::schemars::JsonSchema)]
+    /// # struct Consent {}
+    /// async fn ask(ctx: &Context) -> Result<()> {
+    ///     let asked = ctx.ask::<Consent>("Allow access to the calendar?");
+    ///     asked.auth_at("https://calendar.example.com/allow?state=4f6b").begin().await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn auth_at(self, url: &str) -> Self {
+        self.auth().with("url", json!(url))
+    }
+
     /// After that time the answer is [`Answer::Cancel`].
     ///
     /// ```
@@ -271,6 +289,41 @@ impl Artifact {
             Ok(data) => self.part(json!({ "data": data })),
             Err(_) => self,
         }
+    }
+
+    /// With a file in it.
+    ///
+    /// ```
+    /// # use holdfast_sdk::Artifact;
+    /// let logo = Artifact::new("logo").file("logo.svg", "image/svg+xml", b"<svg/>");
+    /// # let _ = logo;
+    /// ```
+    pub fn file(self, name: &str, media_type: &str, bytes: &[u8]) -> Artifact {
+        let raw = STANDARD.encode(bytes);
+        self.part(json!({ "raw": raw, "mediaType": media_type, "filename": name }))
+    }
+
+    /// With something in it that is found elsewhere.
+    ///
+    /// ```
+    /// # use holdfast_sdk::Artifact;
+    /// let film = Artifact::new("film").link("https://example.com/film.webm", "video/webm");
+    /// # let _ = film;
+    /// ```
+    pub fn link(self, url: &str, media_type: &str) -> Artifact {
+        self.part(json!({ "url": url, "mediaType": media_type }))
+    }
+
+    /// Says what it is.
+    ///
+    /// ```
+    /// # use holdfast_sdk::Artifact;
+    /// let report = Artifact::new("report").description("What was found").text("Nothing.");
+    /// # let _ = report;
+    /// ```
+    pub fn description(mut self, text: &str) -> Artifact {
+        self.0.insert("description".to_owned(), json!(text));
+        self
     }
 
     /// Goes on with what was given before under the same name.

@@ -4,16 +4,21 @@
 //! be made again when nobody knows whether it arrived; one without is made again only if it did
 //! certainly not.
 
-use crate::attempt::Target;
+mod ask;
+mod connect;
+
+pub use connect::AuthoritiesError;
+
 use crate::error::Terminal;
-use crate::payload::{self, Encoded};
+use crate::payload::Encoded;
 use crate::request::Request;
 use crate::{BoxError, RetryPolicy};
+use ask::{Answer, Ask, encode, escaped, of_request, read, refused};
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
-use http::{Method, StatusCode};
+use connect::Connector;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http_body_util::{BodyExt, Full};
-use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,9 +43,11 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Ingress {
-    http: Client<HttpConnector, Full<Bytes>>,
+    http: Client<Connector, Full<Bytes>>,
     base: String,
     retry: RetryPolicy,
+    /// Sent with every request.
+    headers: Vec<(String, String)>,
 }
 
 /// Why a request from outside has no result.
@@ -79,41 +86,62 @@ pub enum IngressError {
     Payload(String),
 }
 
-/// What is asked, so that it can be asked again.
-struct Ask {
-    method: Method,
-    path: String,
-    headers: Vec<(String, String)>,
-    content_type: Option<&'static str>,
-    body: Bytes,
-    /// Asking twice is asking once.
-    repeatable: bool,
-}
-
-/// One answer.
-struct Answer {
-    status: StatusCode,
-    by_handler: bool,
-    body: Bytes,
-}
-
 /// What the sidecar answers where a result is not there yet.
 const NOT_READY: u16 = 470;
 
 impl Ingress {
-    /// The ingress at an address like `http://127.0.0.1:8080`. TLS is for a proxy in front.
+    /// The ingress at an address like `http://127.0.0.1:8080`, or `https://` where a proxy in front
+    /// of it speaks TLS. Trusted are the certificates that the machine trusts; see
+    /// [`Ingress::trusting`].
     ///
     /// ```
     /// # use holdfast_sdk::Ingress;
-    /// let ingress = Ingress::new("http://127.0.0.1:8080");
+    /// let ingress = Ingress::new("https://holdfast.example.com");
     /// # let _ = ingress;
     /// ```
     pub fn new(address: impl Into<String>) -> Ingress {
-        let http = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .build(HttpConnector::new());
         let base = address.into().trim_end_matches('/').to_owned();
-        Ingress { http, base, retry: RetryPolicy::new().max_attempts(5) }
+        let retry = RetryPolicy::new().max_attempts(5);
+        Ingress { http: client(Connector::default()), base, retry, headers: vec![] }
+    }
+
+    /// Trusts these authorities too, certificates in PEM, where `https://` addresses have one of
+    /// your own.
+    ///
+    /// ```no_run
+    /// # use holdfast_sdk::{BoxError, Ingress};
+    /// # fn run() -> Result<(), BoxError> {
+    /// let authority = std::fs::read("authority.pem")?;
+    /// let ingress = Ingress::new("https://holdfast.internal").trusting(&authority)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no certificate in it.
+    pub fn trusting(self, pem: &[u8]) -> Result<Ingress, AuthoritiesError> {
+        Ok(Ingress { http: client(Connector::trusting(pem)?), ..self })
+    }
+
+    /// Sends a header with every request, such as the token that a proxy in front asks for.
+    ///
+    /// ```
+    /// # use holdfast_sdk::Ingress;
+    /// let ingress = Ingress::new("https://holdfast.example.com")
+    ///     .header("authorization", "Bearer 4f6b");
+    /// # let _ = ingress;
+    /// ```
+    ///
+    /// # Panics
+    /// When this is no header.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Ingress {
+        let (name, value) = (name.into(), value.into());
+        assert!(HeaderName::try_from(name.as_str()).is_ok(), "`{name}` is no name of a header");
+        let sendable = HeaderValue::try_from(value.as_str()).is_ok();
+        assert!(sendable, "the value of the header `{name}` has letters that no header may have");
+        self.headers.push((name, value));
+        self
     }
 
     /// How often a request is made that got no answer; else five times.
@@ -142,7 +170,7 @@ impl Ingress {
     /// # Errors
     /// When there is no result.
     pub async fn call<T: DeserializeOwned>(&self, request: Request<T>) -> Result<T, IngressError> {
-        let ask = ask(request, "")?;
+        let ask = of_request(request, "")?;
         read(&self.asked(&ask).await?.body)
     }
 
@@ -160,7 +188,7 @@ impl Ingress {
     /// # Errors
     /// When it was not begun.
     pub async fn send<T>(&self, request: Request<T>) -> Result<String, IngressError> {
-        self.sent(ask(request, "/send")?).await
+        self.sent(of_request(request, "/send")?).await
     }
 
     /// Begins an invocation after a while, and gives its id now.
@@ -182,7 +210,7 @@ impl Ingress {
         delay: Duration,
         request: Request<T>,
     ) -> Result<String, IngressError> {
-        self.sent(ask(request, &format!("/send?delay={}ms", delay.as_millis()))?).await
+        self.sent(of_request(request, &format!("/send?delay={}ms", delay.as_millis()))?).await
     }
 
     async fn sent(&self, ask: Ask) -> Result<String, IngressError> {
@@ -204,7 +232,7 @@ impl Ingress {
     /// # Errors
     /// When there is no result.
     pub async fn attach<T: DeserializeOwned>(&self, invocation: &str) -> Result<T, IngressError> {
-        read(&self.asked(&get(format!("/restate/attach/{}", escaped(invocation)))).await?.body)
+        read(&self.asked(&Ask::get(format!("/restate/attach/{}", escaped(invocation)))).await?.body)
     }
 
     /// The result of an invocation, if it is done.
@@ -223,10 +251,49 @@ impl Ingress {
         &self,
         invocation: &str,
     ) -> Result<Option<T>, IngressError> {
-        match self.asked(&get(format!("/restate/output/{}", escaped(invocation)))).await {
-            Err(IngressError::Refused { status: NOT_READY, .. }) => Ok(None),
-            answer => read(&answer?.body).map(Some),
-        }
+        self.output(&Ask::get(format!("/restate/output/{}", escaped(invocation)))).await
+    }
+
+    /// Waits for the result of what was begun with the same request: of the run of a workflow by
+    /// its key, of anything else by its idempotency key. Begins nothing.
+    ///
+    /// ```no_run
+    /// # use holdfast_sdk::{Ingress, Request};
+    /// # async fn run(ingress: Ingress) -> Result<(), holdfast_sdk::IngressError> {
+    /// let mail = || Request::<()>::new("Mail", "send", "Hi").idempotency_key("mail-7");
+    /// ingress.send(mail()).await?;
+    /// ingress.attach_request(mail()).await?; // here, or in another program
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no result, or nothing is known of it.
+    pub async fn attach_request<T: DeserializeOwned>(
+        &self,
+        request: Request<T>,
+    ) -> Result<T, IngressError> {
+        read(&self.asked(&ask::about_request(request, "/restate/attach")?).await?.body)
+    }
+
+    /// The result of what was begun with the same request, if it is done.
+    ///
+    /// ```no_run
+    /// # use holdfast_sdk::{Ingress, Request};
+    /// # async fn run(ingress: Ingress) -> Result<(), holdfast_sdk::IngressError> {
+    /// let signup: Request<String> = Request::new("Signup", "run", &()).key("ada");
+    /// let done = ingress.output_of_request(signup).await?.is_some();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When it failed, or nothing is known of it.
+    pub async fn output_of_request<T: DeserializeOwned>(
+        &self,
+        request: Request<T>,
+    ) -> Result<Option<T>, IngressError> {
+        self.output(&ask::about_request(request, "/restate/output")?).await
     }
 
     /// Completes an awakeable.
@@ -269,15 +336,14 @@ impl Ingress {
 
     /// The first completion counts, so that it may be sent again.
     async fn completed(&self, path: String, value: Encoded) -> Result<(), IngressError> {
-        let ask = Ask {
-            method: Method::POST,
-            path,
-            headers: vec![],
-            content_type: value.content_type,
-            body: value.bytes,
-            repeatable: true,
-        };
-        self.asked(&ask).await.map(drop)
+        self.asked(&Ask::post(path, value)).await.map(drop)
+    }
+
+    async fn output<T: DeserializeOwned>(&self, ask: &Ask) -> Result<Option<T>, IngressError> {
+        match self.asked(ask).await {
+            Err(IngressError::Refused { status: NOT_READY, .. }) => Ok(None),
+            answer => read(&answer?.body).map(Some),
+        }
     }
 
     /// Asks until there is an answer, as long as that is harmless.
@@ -288,7 +354,7 @@ impl Ingress {
             attempts += 1;
             let (error, harmless) = match self.ask_once(ask).await {
                 Ok(answer) if answer.status.is_success() => return Ok(answer),
-                Ok(answer) if may_pass(answer.status) => (refused(&answer), ask.repeatable),
+                Ok(answer) if answer.may_pass() => (refused(&answer), ask.repeatable),
                 Ok(answer) => return Err(refused(&answer)),
                 Err((error, sent)) => (IngressError::NoAnswer(error), ask.repeatable || !sent),
             };
@@ -303,7 +369,7 @@ impl Ingress {
     async fn ask_once(&self, ask: &Ask) -> Result<Answer, (BoxError, bool)> {
         let url = format!("{}{}", self.base, ask.path);
         let mut request = http::Request::builder().method(&ask.method).uri(url);
-        for (name, value) in &ask.headers {
+        for (name, value) in self.headers.iter().chain(&ask.headers) {
             request = request.header(name, value);
         }
         if let Some(content_type) = ask.content_type {
@@ -322,73 +388,6 @@ impl Ingress {
     }
 }
 
-/// Whether asking again may help.
-fn may_pass(status: StatusCode) -> bool {
-    matches!(
-        status,
-        StatusCode::TOO_MANY_REQUESTS
-            | StatusCode::BAD_GATEWAY
-            | StatusCode::SERVICE_UNAVAILABLE
-            | StatusCode::GATEWAY_TIMEOUT
-    )
-}
-
-fn refused(answer: &Answer) -> IngressError {
-    let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-    let message = body["message"].as_str().map(str::to_owned);
-    let message = message.unwrap_or_else(|| String::from_utf8_lossy(&answer.body).into_owned());
-    let by_handler = answer.by_handler || body["source"] == "invocation";
-    if !by_handler {
-        return IngressError::Refused { status: answer.status.as_u16(), message };
-    }
-    let failure = Terminal::new(message).code(answer.status.as_u16());
-    let metadata = body["metadata"].as_object().into_iter().flatten();
-    IngressError::Failed(metadata.fold(failure, |failure, (key, value)| {
-        failure.with(key, value.as_str().unwrap_or_default())
-    }))
-}
-
-/// A request to a handler; `tail` is put behind its path.
-fn ask<T>(request: Request<T>, tail: &str) -> Result<Ask, IngressError> {
-    let content_type = request.content_type;
-    let (target, error) = request.into_parts();
-    if let Some(error) = error {
-        return Err(IngressError::Payload(error.to_string()));
-    }
-    let Target { service, key, handler, parameter, mut headers, idempotency_key } = target;
-    let repeatable = idempotency_key.is_some();
-    headers.extend(idempotency_key.map(|key| ("idempotency-key".to_owned(), key)));
-    let key = if key.is_empty() { key } else { format!("{}/", escaped(&key)) };
-    let path = format!("/{service}/{key}{handler}{tail}");
-    let method = Method::POST;
-    Ok(Ask { method, path, headers, content_type, body: parameter, repeatable })
-}
-
-fn get(path: String) -> Ask {
-    Ask {
-        method: Method::GET,
-        path,
-        headers: vec![],
-        content_type: None,
-        body: Bytes::new(),
-        repeatable: true,
-    }
-}
-
-fn encode<V: Serialize + ?Sized>(value: &V) -> Result<Encoded, IngressError> {
-    payload::encode(value).map_err(|error| IngressError::Payload(error.to_string()))
-}
-
-fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, IngressError> {
-    payload::decode(bytes).map_err(|error| IngressError::Payload(error.to_string()))
-}
-
-/// A segment of a path.
-fn escaped(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    let one = |byte: u8| match plain(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
+fn client(connector: Connector) -> Client<Connector, Full<Bytes>> {
+    Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)
 }
