@@ -12,11 +12,12 @@ export ROCKSDB_LIB_DIR := $(CARGO_TARGET_DIR)/rocksdb/$(ROCKSDB)
 export ROCKSDB_STATIC := 1
 CARGO_FOREIGN = CARGO_TARGET_DIR=$(FOREIGN) cargo
 
-.PHONY: help env build foreign examples demo test lint deny prerequisites
+.PHONY: help env build foreign examples demo bench test lint deny prerequisites
 
 help:
 	@echo "make demo    builds everything and shows what this is for (KEEP=1: leaves it running)"
 	@echo "make examples  runs every example against the real sidecar"
+	@echo "make bench   measures durable calls per second, end to end (docs/benchmarks.md; ARGS='--seconds 2 …')"
 	@echo "make test    builds everything, then format, lints and all tests"
 	@echo "make build   builds the binary: $(HOLDFAST)"
 	@echo "make lint    format and lints"
@@ -38,6 +39,11 @@ examples: build
 
 demo: build
 	@HOLDFAST_BIN=$(HOLDFAST) KEEP=$(KEEP) $(CARGO_TARGET_DIR)/release/demo
+
+bench: build
+	@HOLDFAST_BIN=$(HOLDFAST) $(CARGO_TARGET_DIR)/release/bench --json $(CARGO_TARGET_DIR)/bench.json \
+		--svg $(CARGO_TARGET_DIR)/bench.svg $(ARGS)
+	@echo "written: $(CARGO_TARGET_DIR)/bench.json and bench.svg"
 
 lint: prerequisites
 	cargo fmt --all --check

@@ -1,21 +1,21 @@
-//! Benchmarks. Each program prints what one operation costs, so that two versions can be held
-//! against each other on one machine. Absolute figures mean little: machines differ and are shared.
+//! Benchmarks. `bin/bench` measures a whole sidecar (or another server) end to end, `bin/micro` single
+//! operations without network, `bin/sdk_dispatch` what our SDK adds to a handler. The tests hold
+//! what can be counted (system calls, fsyncs, allocations, instructions) against bounds.
+//!
+//! Absolute times mean little: machines differ and are shared. Hold two runs on one machine against
+//! each other.
 
-use std::time::{Duration, Instant};
+pub mod call;
+pub mod histogram;
+pub mod load;
+pub mod micro;
+pub mod plot;
+pub mod report;
+pub mod scenario;
+pub mod service;
+pub mod stage;
+pub mod trace;
+pub mod usage;
 
-/// How often `operation` can be done within about `duration`, and what one costs.
-pub fn measure(name: &str, duration: Duration, mut operation: impl FnMut()) {
-    let began = Instant::now();
-    let mut count = 0u64;
-    while began.elapsed() < duration {
-        for _ in 0..BURST {
-            operation();
-        }
-        count += BURST;
-    }
-    let nanoseconds = began.elapsed().as_nanos() / u128::from(count);
-    println!("{name:<32} {nanoseconds:>8} ns each, {count} times");
-}
-
-/// Operations between two looks at the clock.
-const BURST: u64 = 100;
+/// Whatever may go wrong in a benchmark; told to a person.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -372,8 +372,5 @@ impl fmt::Debug for DeploymentId {
     }
 }
 
-mod task;
 #[cfg(test)]
 mod tests;
-
-pub use task::{AskId, TaskId};

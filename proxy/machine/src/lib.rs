@@ -3,7 +3,6 @@
 //! object. Never waits, reads a clock, draws a random number, logs or touches a socket or a file.
 
 pub mod apply;
-pub mod ask;
 pub mod attempt;
 pub mod awaiting;
 pub mod cadence;
@@ -18,5 +17,4 @@ pub mod replay;
 pub mod retry;
 pub mod schedule;
 pub mod tables;
-pub mod task;
 pub mod time;

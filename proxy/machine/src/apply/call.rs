@@ -2,7 +2,6 @@
 //! so that nothing has to be asked before the caller is told it.
 
 use super::Turn;
-use crate::ask::is_ours;
 use crate::id::InvocationId;
 use crate::kv::Fault;
 use crate::model::*;
@@ -17,12 +16,12 @@ use holdfast_wire::message::{MessageType, pb};
 const NOT_FOUND: u32 = 404;
 
 /// What call and one-way call have in common.
-pub(super) struct Call {
-    pub service: String,
-    pub handler: String,
+struct Call {
+    service: String,
+    handler: String,
     key: String,
     idempotency_key: Option<String>,
-    pub argument: Bytes,
+    argument: Bytes,
     headers: Vec<pb::Header>,
     start_at: Option<Timestamp>,
 }
@@ -51,11 +50,6 @@ impl Turn<'_, '_> {
             headers: command.headers,
             start_at: None,
         };
-        if is_ours(&call.service) {
-            let completions =
-                (command.invocation_id_notification_idx, Some(command.result_completion_id));
-            return self.call_ours((id, record), entry, call, completions);
-        }
         let sink =
             Sink { caller: id, completion: command.result_completion_id, kind: SinkKind::Call };
         let new = callee_of(id, record, entry, call, callee);
@@ -80,16 +74,12 @@ impl Turn<'_, '_> {
             headers: command.headers,
             start_at: (command.invoke_time > 0).then_some(Timestamp(command.invoke_time)),
         };
-        if is_ours(&call.service) {
-            let completions = (command.invocation_id_notification_idx, None);
-            return self.call_ours((id, record), entry, call, completions);
-        }
         let new = callee_of(id, record, entry, call, callee);
         self.tell_callee(id, record, command.invocation_id_notification_idx, new.id)?;
         self.send(Message::Invoke { new: Box::new(new), sink: None })
     }
 
-    pub(super) fn tell_callee(
+    fn tell_callee(
         &mut self,
         id: InvocationId,
         record: &mut Record,

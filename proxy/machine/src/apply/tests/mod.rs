@@ -1,7 +1,6 @@
 //! The machine by its transcripts: commands in, effects and rows out, as text. See `script` for
 //! the words.
 
-mod asks;
 mod calls;
 mod cancel;
 mod circles;
@@ -22,7 +21,6 @@ mod signals;
 mod simulation;
 mod statements;
 mod suspension;
-mod tasks;
 mod words;
 mod workflows;
 

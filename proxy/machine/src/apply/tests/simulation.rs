@@ -375,7 +375,6 @@ impl World {
             Effect::Ended { .. } => "Ended",
             Effect::WakeAt(_) => "WakeAt",
             Effect::Notice { .. } => "Notice",
-            Effect::Told { .. } => "Told",
             Effect::Send { .. } => "Send",
         });
         match effect {
