@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 const PAIRS: &[(&str, &str)] = &[
     ("proxy/wire/proto", "proxy/wire/src/message/generated.rs"),
     ("proxy/machine/proto", "proxy/machine/src/tables/generated.rs"),
+    ("proxy/server/proto", "proxy/server/src/bridge/a2a/grpc/generated.rs"),
 ];
 
 #[test]

@@ -1,11 +1,13 @@
 //! Everything that can enter a partition's order of events. A variant is a wish or a fact.
 
 use crate::{
+    ask::{Answer, Closed},
     cadence,
     id::{InvocationId, PartitionId, ScheduleId},
     model::*,
     retry::RetryPolicy,
     schedule::{Plan, Unfired},
+    task::{NewMessage, NewTask},
     time::Timestamp,
 };
 use bytes::Bytes;
@@ -72,6 +74,27 @@ pub enum Command {
         key: String,
         version: Option<String>,
         state: StateMap,
+    },
+
+    // --- tasks and asks
+    /// Call a target for somebody who follows it. Answers `Reply::Started`, `Reply::OtherRequest`
+    /// where the id belongs to another request, or `Reply::NoTask` where it exists and is none.
+    StartTask {
+        new: Box<NewInvocation>,
+        task: Box<NewTask>,
+    },
+    /// Say something to a task. It answers the ask that is open for longest, or waits for the next
+    /// one. Answers `Reply::Messaged`, or why not.
+    MessageTask {
+        task: InvocationId,
+        message: Box<NewMessage>,
+    },
+    /// Answer an ask. The first answer counts: `Reply::Answered`, `Reply::AskClosed`, or
+    /// `Reply::Violation` where it does not fit, and nothing has changed.
+    AnswerAsk {
+        root: InvocationId,
+        number: u32,
+        answer: Box<Answer>,
     },
 
     // --- schedules
@@ -227,6 +250,36 @@ pub enum Reply {
     },
     /// A schedule could not be run.
     NotTriggered(Unfired),
+    /// A task is there; `new` where it was not before. What it was given to keep is what counts.
+    Started {
+        new: bool,
+        secret: u128,
+    },
+    /// The id belongs to another request.
+    OtherRequest,
+    /// The id belongs to what is no task.
+    NoTask,
+    /// An ask is answered; the row of the feed that says so, where there is a feed.
+    Answered {
+        sequence: Option<u64>,
+    },
+    /// An ask had been closed before.
+    AskClosed(Closed),
+    /// What was said does not fit; a sentence.
+    Violation(String),
+    /// A task was told something.
+    Messaged {
+        /// The row of the feed.
+        sequence: u64,
+        /// It had been told so before.
+        repeated: bool,
+        /// The number of the ask that was answered.
+        answered: Option<u32>,
+    },
+    /// A message of the same id said something else.
+    OtherMessage,
+    /// So many messages wait already.
+    TooManyWait(usize),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,6 +24,9 @@ pub enum Effect {
     WakeAt(Timestamp),
     /// A notice was written, and perhaps more behind it. Derived again from the notice table.
     Notice { sequence: u64 },
+    /// Rows of a task's feed were written, the last one `sequence`. Derived again from the feed, by
+    /// whoever reads on.
+    Told { task: InvocationId, sequence: u64 },
     /// An outbox row to another partition. Derived again from the outbox table.
     Send { to: PartitionId, sequence: u64, message: Bytes },
 }

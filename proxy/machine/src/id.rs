@@ -372,5 +372,8 @@ impl fmt::Debug for DeploymentId {
     }
 }
 
+mod task;
 #[cfg(test)]
 mod tests;
+
+pub use task::{AskId, TaskId};

@@ -3,6 +3,7 @@
 //! object. Never waits, reads a clock, draws a random number, logs or touches a socket or a file.
 
 pub mod apply;
+pub mod ask;
 pub mod attempt;
 pub mod awaiting;
 pub mod cadence;
@@ -17,4 +18,5 @@ pub mod replay;
 pub mod retry;
 pub mod schedule;
 pub mod tables;
+pub mod task;
 pub mod time;

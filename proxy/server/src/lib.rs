@@ -15,6 +15,8 @@ pub mod guard;
 pub mod partition;
 pub mod query;
 pub mod registry;
+// what the bridges stand on
+pub mod tasks;
 // doors and hands
 pub mod admin;
 pub mod bridge;

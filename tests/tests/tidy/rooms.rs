@@ -4,9 +4,10 @@ use super::source::Source;
 
 /// Rooms of `proxy/server/src`, lowest floor first. A room may use lower floors, never its own or
 /// a higher one. The house is stacked: each of its rooms is a floor.
-const FLOORS: [&[&str]; 6] = [
+const FLOORS: [&[&str]; 7] = [
     &["chance", "clock", "duration", "telemetry", "store", "http", "schema"],
     &["partition", "registry", "query", "delivery", "guard"],
+    &["tasks"],
     &["ingress", "invoker", "notifier", "egress", "bridge", "admin"],
     &["config"],
     &["node"],

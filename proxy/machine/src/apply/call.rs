@@ -2,6 +2,7 @@
 //! so that nothing has to be asked before the caller is told it.
 
 use super::Turn;
+use crate::ask::is_ours;
 use crate::id::InvocationId;
 use crate::kv::Fault;
 use crate::model::*;
@@ -16,12 +17,12 @@ use holdfast_wire::message::{MessageType, pb};
 const NOT_FOUND: u32 = 404;
 
 /// What call and one-way call have in common.
-struct Call {
-    service: String,
-    handler: String,
+pub(super) struct Call {
+    pub service: String,
+    pub handler: String,
     key: String,
     idempotency_key: Option<String>,
-    argument: Bytes,
+    pub argument: Bytes,
     headers: Vec<pb::Header>,
     start_at: Option<Timestamp>,
 }
@@ -50,6 +51,11 @@ impl Turn<'_, '_> {
             headers: command.headers,
             start_at: None,
         };
+        if is_ours(&call.service) {
+            let completions =
+                (command.invocation_id_notification_idx, Some(command.result_completion_id));
+            return self.call_ours((id, record), entry, call, completions);
+        }
         let sink =
             Sink { caller: id, completion: command.result_completion_id, kind: SinkKind::Call };
         let new = callee_of(id, record, entry, call, callee);
@@ -74,12 +80,16 @@ impl Turn<'_, '_> {
             headers: command.headers,
             start_at: (command.invoke_time > 0).then_some(Timestamp(command.invoke_time)),
         };
+        if is_ours(&call.service) {
+            let completions = (command.invocation_id_notification_idx, None);
+            return self.call_ours((id, record), entry, call, completions);
+        }
         let new = callee_of(id, record, entry, call, callee);
         self.tell_callee(id, record, command.invocation_id_notification_idx, new.id)?;
         self.send(Message::Invoke { new: Box::new(new), sink: None })
     }
 
-    fn tell_callee(
+    pub(super) fn tell_callee(
         &mut self,
         id: InvocationId,
         record: &mut Record,

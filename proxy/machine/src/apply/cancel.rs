@@ -14,7 +14,7 @@ pub(super) const SIGNAL: SignalName = SignalName::Index(CANCEL_SIGNAL_INDEX);
 impl Turn<'_, '_> {
     pub(super) fn cancel(&mut self, id: InvocationId) -> Result<Reply, Fault> {
         let Some(mut record) = self.record(id)? else {
-            return Ok(Reply::Unknown);
+            return self.withdraw_called(id);
         };
         match record.status {
             Status::Completed { .. } => Ok(Reply::Refused(Refusal::AlreadyCompleted)),
@@ -27,12 +27,16 @@ impl Turn<'_, '_> {
             | Status::Suspended { .. }
             | Status::Paused => {
                 self.append_signal(id, &mut record, SIGNAL, SignalValue::Void)?;
+                if record.is_task {
+                    self.task_cancelled(id)?;
+                }
                 record.pause_wanted = false; // It has to run to see the wish.
                 if record.status == Status::Paused {
                     self.start_fresh(id, &mut record);
                 }
                 self.wake(id, &mut record)?;
                 self.store(id, &mut record);
+                self.withdraw_on_cancel(id, &record)?;
                 Ok(Reply::Appended)
             }
         }

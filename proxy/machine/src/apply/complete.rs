@@ -42,7 +42,8 @@ impl Turn<'_, '_> {
         self.keep(id, &mut record)
     }
 
-    /// Ends an invocation that never began: nothing is left of it.
+    /// Ends an invocation that never began: nothing is left of it, but for a task, whose follower
+    /// is to see how it ended.
     pub(super) fn complete_unstarted(
         &mut self,
         id: InvocationId,
@@ -51,7 +52,10 @@ impl Turn<'_, '_> {
         by: FailedBy,
     ) -> Result<(), Fault> {
         self.end(id, &mut record, outcome, by)?;
-        self.forget(id, record)
+        match record.is_task && !record.retention.completion.is_zero() {
+            true => self.keep(id, &mut record),
+            false => self.forget(id, record),
+        }
     }
 
     fn end(
@@ -65,6 +69,10 @@ impl Turn<'_, '_> {
         if let Outcome::Failure(failure) = &outcome {
             self.notice_failed(id, record, failure, by)?;
         }
+        if record.is_task {
+            self.task_ended(id, record, &outcome, by)?;
+        }
+        self.withdraw_asked(id, record, false)?;
         self.leave(id, record);
         self.stop_sleeping(id, record)?;
         record.pause_wanted = false;

@@ -2,6 +2,7 @@
 //! same invocation: the second time nothing is started.
 
 use super::Turn;
+use crate::ask::Asks;
 use crate::command::Reply;
 use crate::id::InvocationId;
 use crate::kv::Fault;
@@ -121,6 +122,15 @@ impl Turn<'_, '_> {
         self.admit(id, &mut record)
     }
 
+    /// As `create`, for an invocation that somebody follows.
+    pub(super) fn create_task(&mut self, new: NewInvocation) -> Result<(), Fault> {
+        let id = new.id;
+        let input = input(&new);
+        let mut record = Record { is_task: true, ..self.new_record(new) };
+        self.append(id, &mut record, MessageType::INPUT, input);
+        self.admit(id, &mut record)
+    }
+
     /// The row of an invocation without a journal, not yet stored; its status is a stand-in.
     fn new_record(&self, new: NewInvocation) -> Record {
         Record {
@@ -144,6 +154,9 @@ impl Turn<'_, '_> {
                 start_at: new.start_at.filter(|start_at| *start_at > self.now),
                 ..Times::default()
             },
+            is_task: false,
+            asks: Asks::default(),
+            asked: false,
         }
     }
 

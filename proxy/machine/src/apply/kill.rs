@@ -12,7 +12,7 @@ use crate::tables::message::Message;
 impl Turn<'_, '_> {
     pub(super) fn kill(&mut self, id: InvocationId) -> Result<Reply, Fault> {
         let Some(record) = self.record(id)? else {
-            return Ok(Reply::Unknown);
+            return self.withdraw_called(id);
         };
         let killed = aborted("killed");
         match record.status {

@@ -2,6 +2,7 @@
 //! files beside. Same rows, time and command: same writes and effects. Never waits, never reads a
 //! clock, never draws chance, and never relies on an effect having been carried out.
 
+mod ask;
 mod call;
 mod cancel;
 mod circle;
@@ -23,6 +24,8 @@ mod schedule;
 mod signal;
 mod state;
 mod suspend;
+mod task;
+mod tell;
 #[cfg(test)]
 pub(crate) mod tests;
 mod timer;
@@ -78,6 +81,7 @@ pub fn apply(
         local: VecDeque::new(),
         leaving: VecDeque::new(),
         waiting: VecDeque::new(),
+        begun: VecDeque::new(),
     };
     turn.decide(command)?;
     turn.settle()?;
@@ -96,6 +100,8 @@ struct Turn<'t, 'k> {
     leaving: VecDeque<(InvocationId, Target)>,
     /// Invocations whose wait may have closed a circle; looked at when all else is settled.
     waiting: VecDeque<InvocationId>,
+    /// Tasks whose first attempt begins.
+    begun: VecDeque<InvocationId>,
 }
 
 impl Turn<'_, '_> {
@@ -137,6 +143,21 @@ impl Turn<'_, '_> {
             Command::PatchState { service, key, version, state } => {
                 self.patch_state(&service, &key, version, state)
             }
+            Command::StartTask { new, task } => {
+                let reply = self.start_task(*new, *task)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::MessageTask { task, message } => {
+                let reply = self.message_task(task, *message)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::AnswerAsk { root, number, answer } => {
+                let reply = self.answer_ask(root, number, *answer)?;
+                self.reply(reply);
+                Ok(())
+            }
             Command::PutSchedule(plan) => {
                 let reply = self.put_schedule(*plan)?;
                 self.reply(reply);
@@ -177,7 +198,9 @@ impl Turn<'_, '_> {
     /// tree of calls can be deep.
     fn settle(&mut self) -> Result<(), Fault> {
         loop {
-            if let Some(message) = self.local.pop_front() {
+            if let Some(task) = self.begun.pop_front() {
+                self.task_began(task)?;
+            } else if let Some(message) = self.local.pop_front() {
                 self.receive(message)?;
             } else if let Some((holder, target)) = self.leaving.pop_front() {
                 self.unlock(holder, &target)?;
@@ -198,6 +221,9 @@ impl Turn<'_, '_> {
             }
             Message::Kill { invocation } => self.kill(invocation).map(drop),
             Message::Attach { invocation, sink } => self.attach(invocation, sink),
+            Message::Ask(ask) => self.open_ask(*ask),
+            Message::Withdraw { root, caller, tell } => self.withdraw(root, Some(caller), tell),
+            Message::Tell { root, told } => self.told(root, *told),
         }
     }
 

@@ -85,7 +85,11 @@ impl Turn<'_, '_> {
 
     /// Whether a handler failed because it was cancelled: it was, and it says so in the way of all
     /// SDKs.
-    fn ended_as_asked(&self, id: InvocationId, failure: &Failure) -> Result<bool, Fault> {
+    pub(super) fn ended_as_asked(
+        &self,
+        id: InvocationId,
+        failure: &Failure,
+    ) -> Result<bool, Fault> {
         if failure.code != ABORTED {
             return Ok(false);
         }

@@ -98,6 +98,8 @@ impl Turn<'_, '_> {
             Some((record, Standing::Kept)) => Some(record),
             Some((mut record, Standing::Remains)) => {
                 self.remove_journal(id, &mut record, u32::MAX)?;
+                self.remove_task(id, &record, u32::MAX)?;
+                self.remove_asks(id, &record, u32::MAX)?;
                 invocation::delete(self.txn, partition, id);
                 None
             }
@@ -126,7 +128,10 @@ impl Turn<'_, '_> {
     /// Removes a piece of the journal of what is forgotten, and with the last piece the row.
     fn remove(&mut self, id: InvocationId, mut record: Record) -> Result<(), Fault> {
         let partition = self.here.partition;
-        if self.remove_journal(id, &mut record, PIECE_ROWS)? {
+        let gone = self.remove_task(id, &record, PIECE_ROWS)?
+            && self.remove_asks(id, &record, PIECE_ROWS)?
+            && self.remove_journal(id, &mut record, PIECE_ROWS)?;
+        if gone {
             invocation::delete(self.txn, partition, id);
         } else {
             invocation::put_remains(self.txn, partition, id, &record);

@@ -4,6 +4,7 @@
 use super::Turn;
 use super::journal::read;
 use super::notify::about;
+use crate::ask::Asks;
 use crate::command::{Refusal, Reply};
 use crate::id::InvocationId;
 use crate::kv::Fault;
@@ -72,6 +73,9 @@ impl Turn<'_, '_> {
             retries: Retries::default(),
             events: Span::default(),
             times: Times { created: self.now, ..Times::default() },
+            is_task: false,
+            asks: Asks::default(),
+            asked: false,
         }
     }
 

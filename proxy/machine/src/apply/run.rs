@@ -23,7 +23,10 @@ impl Turn<'_, '_> {
         record.attempt += 1;
         record.pause_wanted = false;
         record.journal.replayed = record.journal.length;
-        record.times.running.get_or_insert(self.now);
+        if record.times.running.is_none() {
+            record.times.running = Some(self.now);
+            self.begun.extend(record.is_task.then_some(id));
+        }
         running::put(self.txn, self.here.partition, id);
         self.effects.push(Effect::Invoke { invocation: id, attempt: record.attempt });
     }

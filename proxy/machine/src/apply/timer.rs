@@ -37,6 +37,7 @@ impl Turn<'_, '_> {
             TimerKind::Start | TimerKind::Retry => self.resume_at(timer),
             TimerKind::ForgetJournal | TimerKind::Forget => self.expire(timer),
             TimerKind::Schedule => self.schedule_due(timer, callee),
+            TimerKind::Ask => self.ask_expired(timer),
         }
     }
 

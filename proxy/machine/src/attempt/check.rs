@@ -6,6 +6,7 @@ use super::{
     receive::{Scene, decode, present},
 };
 use crate::{
+    ask::built_in,
     id::{AwakeableId, InvocationId},
     model::Callee,
 };
@@ -102,7 +103,9 @@ fn call(scene: &Scene<'_>, call: Call) -> Result<Callee, Error> {
     if call.idempotency_key.is_some_and(|key| key.is_empty()) {
         return Err(Error::EmptyIdempotencyKey);
     }
-    let Some(callee) = scene.callees.resolve(&call.service, &call.handler) else {
+    let callee = built_in(&call.service, &call.handler)
+        .or_else(|| scene.callees.resolve(&call.service, &call.handler));
+    let Some(callee) = callee else {
         return Err(Error::UnknownCallee { service: call.service, handler: call.handler });
     };
     // An object may have the empty key, which looks the same as none.

@@ -1,8 +1,11 @@
 //! Any value of what the tables hold, for their tests.
 
 use super::invocation::*;
-use crate::id::{DeploymentId, InvocationId, PartitionId, PartitionKey};
+use super::task::Task;
+use crate::ask::{Action, Ask, AskKind, Asks, Closed, Closing, Form};
+use crate::id::{AskId, DeploymentId, InvocationId, PartitionId, PartitionKey};
 use crate::model::*;
+use crate::task::{Artifact, Ended, Event, Message, Progress, State, Taken, What};
 use crate::time::Timestamp;
 use bytes::Bytes;
 use holdfast_wire::manifest::HandlerType;
@@ -205,7 +208,8 @@ pub fn record() -> impl Strategy<Value = Record> {
     let who = (target(), status(), source(), id(), any::<Option<String>>());
     let how = (retention(), any::<(bool, u64)>(), option::of(pin()), vec(sink(), 0..3));
     let now = (any::<(u32, bool, u32, u32)>(), journal(), retries(), times());
-    (who, how, now).prop_map(|(who, how, now)| {
+    let asked = any::<(bool, bool, u16, u16)>();
+    (who, how, now, asked).prop_map(|(who, how, now, (is_task, asked, input, auth))| {
         let (target, status, source, root, idempotency_key) = who;
         let (retention, (lazy_state, random_seed), pin, sinks) = how;
         let ((attempt, pause_wanted, first, next), journal, retries, times) = now;
@@ -227,6 +231,157 @@ pub fn record() -> impl Strategy<Value = Record> {
             retries,
             events,
             times,
+            is_task,
+            asks: Asks {
+                opened: u32::from(input) + u32::from(auth),
+                input: input.into(),
+                auth: auth.into(),
+            },
+            asked,
+        }
+    })
+}
+
+fn failed_by() -> impl Strategy<Value = FailedBy> {
+    proptest::sample::select(vec![
+        FailedBy::Handler,
+        FailedBy::Retries,
+        FailedBy::Service,
+        FailedBy::Kill,
+        FailedBy::Cancel,
+        FailedBy::Endless,
+    ])
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    proptest::sample::select(vec![Action::Accept, Action::Decline, Action::Cancel])
+}
+
+fn closed() -> impl Strategy<Value = Closed> {
+    let how = [Closing::Answered, Closing::Expired, Closing::Withdrawn];
+    let how = proptest::sample::select(how.to_vec());
+    (time(), how, action(), any::<Option<String>>(), bytes())
+        .prop_map(|(at, how, action, by, content)| Closed { at, how, action, by, content })
+}
+
+/// Forms of every kind of field.
+fn form() -> impl Strategy<Value = Form> {
+    let schemas = [
+        "true",
+        r#"{"type":"null"}"#,
+        r#"{"type":"object","properties":{"a":{"type":["string","null"],"minLength":1,"pattern":"^x"}},
+            "additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"n":{"type":"integer","minimum":1,"title":"N"},
+            "c":{"oneOf":[{"const":"x","title":"X"},{"const":"y"}]},
+            "m":{"type":"array","items":{"enum":["p","q"]},"maxItems":2},"w":{}},"required":["n"],
+            "additionalProperties":{"type":"string","format":"date"}}"#,
+    ];
+    proptest::sample::select(schemas.to_vec())
+        .prop_map(|schema| Form::read(Some(&serde_json::from_str(schema).unwrap())).unwrap())
+}
+
+pub fn ask() -> impl Strategy<Value = Ask> {
+    let who = (id(), 1u32.., id(), id(), target());
+    let kind = prop_oneof![Just(AskKind::Input), Just(AskKind::Auth)];
+    let what = (kind, any::<(String, Option<String>, Option<String>, bool)>(), form());
+    let when = (time(), option::of(time()), option::of(sink()), option::of(closed()));
+    (who, what, when).prop_map(|(who, what, when)| {
+        let (id, number, root, caller, asked_by) = who;
+        let (kind, (message, to, url, whole_message), form) = what;
+        let (opened_at, expires_at, sink, closed) = when;
+        Ask {
+            id: AskId::of(id),
+            number,
+            root,
+            caller,
+            asked_by,
+            kind,
+            message,
+            form,
+            to,
+            url,
+            opened_at,
+            expires_at,
+            whole_message,
+            sink,
+            closed,
+        }
+    })
+}
+
+pub fn progress() -> impl Strategy<Value = Progress> {
+    let numbers = || option::of(-1e9..1e9f64);
+    (any::<String>(), numbers(), numbers(), time())
+        .prop_map(|(message, progress, total, at)| Progress { message, progress, total, at })
+}
+
+pub fn artifact() -> impl Strategy<Value = Artifact> {
+    (bytes(), any::<(bool, bool)>()).prop_map(|(artifact, (append, last))| Artifact {
+        artifact,
+        append,
+        last,
+    })
+}
+
+fn message() -> impl Strategy<Value = Message> {
+    let texts = any::<(String, Option<String>, Option<String>)>();
+    (texts, bytes(), action(), option::of(bytes())).prop_map(
+        |((id, text, by), body, action, content)| Message { id, body, action, content, text, by },
+    )
+}
+
+pub fn state() -> impl Strategy<Value = State> {
+    proptest::sample::select(State::ALL.to_vec())
+}
+
+pub fn event() -> impl Strategy<Value = Event> {
+    let what = prop_oneof![
+        Just(What::State),
+        progress().prop_map(What::Progress),
+        artifact().prop_map(What::Artifact),
+        ask().prop_map(|ask| What::Asked(Box::new(ask))),
+        (any::<u32>(), closed()).prop_map(|(number, closed)| What::Answered { number, closed }),
+        (message(), any::<(Option<u32>, bool)>()).prop_map(|(message, (answers, waiting))| {
+            What::Message(Taken { message, answers, waiting })
+        }),
+        any::<(String, u32, String)>().prop_map(|(message, number, why)| What::NotTaken {
+            message,
+            number,
+            why
+        }),
+        (outcome(), option::of(failed_by()))
+            .prop_map(|(outcome, by)| What::Ended(Ended { outcome, by })),
+    ];
+    (1u64.., time(), state(), what).prop_map(|(sequence, at, state, what)| Event {
+        sequence,
+        at,
+        state,
+        what,
+    })
+}
+
+pub fn task() -> impl Strategy<Value = Task> {
+    let who = any::<(u128, String, String, String)>();
+    let kept = (bytes(), bytes(), state(), option::of(progress()), option::of(failed_by()));
+    (who, kept, any::<(u64, u64, bool, Vec<u64>)>()).prop_map(|(who, kept, rest)| {
+        let (secret, principal, context, door) = who;
+        let (meta, digest, state, progress, failed_by) = kept;
+        let (next, updated, cancel_wanted, waiting) = rest;
+        let updated = Timestamp(updated);
+        Task {
+            secret,
+            principal,
+            context,
+            door,
+            meta,
+            digest,
+            state,
+            next,
+            updated,
+            progress,
+            cancel_wanted,
+            waiting,
+            failed_by,
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use super::TableId;
 use crate::id::{INVOCATION_ID_BYTES, InvocationId, PartitionId};
-use crate::kv::{Fault, Kv};
+use crate::kv::{Fault, Kv, Txn};
 use bytes::Bytes;
 
 /// Puts a key together, field by field.
@@ -183,6 +183,20 @@ pub fn scan(kv: &dyn Kv, from: &[u8], to: &[u8], each: &mut Visitor<'_>) -> Resu
         })
     })?;
     fault.map_or(Ok(()), Err)
+}
+
+/// Removes rows that begin with `prefix`, at most `max`; true where none is left.
+pub fn delete_some(txn: &mut Txn<'_>, prefix: &[u8], max: usize) -> Result<bool, Fault> {
+    let (mut keys, mut more) = (vec![], false);
+    txn.scan(prefix, &after(prefix), &mut |key, _| {
+        more = keys.len() == max;
+        if !more {
+            keys.push(key.to_vec());
+        }
+        !more
+    })?;
+    keys.into_iter().for_each(|key| txn.delete(key));
+    Ok(!more)
 }
 
 /// The keys of all rows that begin with `prefix`.

@@ -236,6 +236,30 @@ pub fn awaiting_in(awaiting: pb::Awaiting) -> Result<Awaiting, Bad> {
     })
 }
 
+pub fn failed_by_out(by: FailedBy) -> pb::FailedBy {
+    match by {
+        FailedBy::Handler => pb::FailedBy::Handler,
+        FailedBy::Retries => pb::FailedBy::Retries,
+        FailedBy::Service => pb::FailedBy::Service,
+        FailedBy::Kill => pb::FailedBy::Kill,
+        FailedBy::Cancel => pb::FailedBy::Cancel,
+        FailedBy::Endless => pb::FailedBy::Endless,
+    }
+}
+
+/// `None` where nothing failed.
+pub fn failed_by_in(by: pb::FailedBy) -> Result<Option<FailedBy>, Bad> {
+    Ok(match by {
+        pb::FailedBy::Handler => Some(FailedBy::Handler),
+        pb::FailedBy::Retries => Some(FailedBy::Retries),
+        pb::FailedBy::Service => Some(FailedBy::Service),
+        pb::FailedBy::Kill => Some(FailedBy::Kill),
+        pb::FailedBy::Cancel => Some(FailedBy::Cancel),
+        pb::FailedBy::Endless => Some(FailedBy::Endless),
+        pb::FailedBy::Unspecified => None,
+    })
+}
+
 pub fn attempt_failure_out(failure: &AttemptFailure) -> pb::AttemptFailure {
     let related = failure.related.as_ref().map(|related| pb::RelatedCommand {
         index: related.index,

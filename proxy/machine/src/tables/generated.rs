@@ -324,6 +324,26 @@ pub struct Invocation {
     /// Nobody sees the row any more; it stays until the rows of its journal are removed.
     #[prost(bool, tag = "17")]
     pub forgotten: bool,
+    /// A bridge started it: there is a row of the task table.
+    #[prost(bool, tag = "18")]
+    pub is_task: bool,
+    /// Of a root: the asks under it.
+    #[prost(message, optional, tag = "19")]
+    pub asks: ::core::option::Option<Asks>,
+    /// It asked somebody, and the ask may be open.
+    #[prost(bool, tag = "20")]
+    pub asked: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Asks {
+    /// The number that the last one got; from 1.
+    #[prost(uint32, tag = "1")]
+    pub opened: u32,
+    /// Open ones.
+    #[prost(uint32, tag = "2")]
+    pub input: u32,
+    #[prost(uint32, tag = "3")]
+    pub auth: u32,
 }
 // ----------------------------------------------------------------------------------- other tables
 
@@ -566,6 +586,229 @@ pub struct Notices {
     #[prost(uint64, tag = "1")]
     pub next: u64,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClosedAsk {
+    #[prost(uint64, tag = "1")]
+    pub at: u64,
+    #[prost(enumeration = "AskClosing", tag = "2")]
+    pub how: i32,
+    #[prost(enumeration = "AskAction", tag = "3")]
+    pub action: i32,
+    #[prost(string, optional, tag = "4")]
+    pub by: ::core::option::Option<::prost::alloc::string::String>,
+    /// JSON; empty unless it was accepted.
+    #[prost(bytes = "bytes", tag = "5")]
+    pub content: ::prost::bytes::Bytes,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Ask {
+    /// The callee of the call that asks; begins with the partition key of the root.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub id: ::prost::bytes::Bytes,
+    /// Among the asks of its root; from 1. 0 on the way there.
+    #[prost(uint32, tag = "2")]
+    pub number: u32,
+    #[prost(bytes = "bytes", tag = "3")]
+    pub root: ::prost::bytes::Bytes,
+    #[prost(bytes = "bytes", tag = "4")]
+    pub caller: ::prost::bytes::Bytes,
+    /// The handler that asks.
+    #[prost(message, optional, tag = "5")]
+    pub asked_by: ::core::option::Option<Target>,
+    #[prost(enumeration = "AskKind", tag = "6")]
+    pub kind: i32,
+    #[prost(string, tag = "7")]
+    pub message: ::prost::alloc::string::String,
+    /// A flat JSON Schema.
+    #[prost(bytes = "bytes", tag = "8")]
+    pub form: ::prost::bytes::Bytes,
+    #[prost(string, optional, tag = "9")]
+    pub to: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "10")]
+    pub url: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(uint64, tag = "11")]
+    pub opened_at: u64,
+    #[prost(uint64, optional, tag = "12")]
+    pub expires_at: ::core::option::Option<u64>,
+    /// The whole message that answers is the content.
+    #[prost(bool, tag = "13")]
+    pub whole_message: bool,
+    /// Missing where nobody waits for the answer.
+    #[prost(message, optional, tag = "14")]
+    pub sink: ::core::option::Option<Sink>,
+    #[prost(message, optional, tag = "15")]
+    pub closed: ::core::option::Option<ClosedAsk>,
+}
+/// Where the ask with an id is.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AskPlace {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub root: ::prost::bytes::Bytes,
+    #[prost(uint32, tag = "2")]
+    pub number: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Progress {
+    #[prost(string, tag = "1")]
+    pub message: ::prost::alloc::string::String,
+    #[prost(double, optional, tag = "2")]
+    pub progress: ::core::option::Option<f64>,
+    #[prost(double, optional, tag = "3")]
+    pub total: ::core::option::Option<f64>,
+    #[prost(uint64, tag = "4")]
+    pub at: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Artifact {
+    /// A JSON object.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub artifact: ::prost::bytes::Bytes,
+    #[prost(bool, tag = "2")]
+    pub append: bool,
+    #[prost(bool, tag = "3")]
+    pub last: bool,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TaskMessage {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// The door's own.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub body: ::prost::bytes::Bytes,
+    #[prost(enumeration = "AskAction", tag = "3")]
+    pub action: i32,
+    /// A JSON object.
+    #[prost(bytes = "bytes", optional, tag = "4")]
+    pub content: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(string, optional, tag = "5")]
+    pub text: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "6")]
+    pub by: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Task {
+    /// 16 bytes that nobody can guess.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub secret: ::prost::bytes::Bytes,
+    #[prost(string, tag = "2")]
+    pub principal: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub context: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub door: ::prost::alloc::string::String,
+    /// The door's own.
+    #[prost(bytes = "bytes", tag = "5")]
+    pub meta: ::prost::bytes::Bytes,
+    /// Of the request, where it can come again.
+    #[prost(bytes = "bytes", tag = "6")]
+    pub digest: ::prost::bytes::Bytes,
+    #[prost(enumeration = "TaskState", tag = "7")]
+    pub state: i32,
+    /// Sequence of the next row of the feed.
+    #[prost(uint64, tag = "8")]
+    pub next: u64,
+    #[prost(uint64, tag = "9")]
+    pub updated: u64,
+    #[prost(message, optional, tag = "10")]
+    pub progress: ::core::option::Option<Progress>,
+    #[prost(bool, tag = "11")]
+    pub cancel_wanted: bool,
+    /// Sequences of the messages that wait for an ask.
+    #[prost(uint64, repeated, tag = "12")]
+    pub waiting: ::prost::alloc::vec::Vec<u64>,
+    /// What made it fail.
+    #[prost(enumeration = "FailedBy", tag = "13")]
+    pub failed_by: i32,
+}
+/// One row of a feed.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FeedEvent {
+    #[prost(uint64, tag = "1")]
+    pub at: u64,
+    #[prost(enumeration = "TaskState", tag = "2")]
+    pub state: i32,
+    #[prost(oneof = "feed_event::What", tags = "3, 4, 5, 6, 7, 8, 9, 10")]
+    pub what: ::core::option::Option<feed_event::What>,
+}
+/// Nested message and enum types in `FeedEvent`.
+pub mod feed_event {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Answered {
+        #[prost(uint32, tag = "1")]
+        pub number: u32,
+        #[prost(message, optional, tag = "2")]
+        pub closed: ::core::option::Option<super::ClosedAsk>,
+    }
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Taken {
+        #[prost(message, optional, tag = "1")]
+        pub message: ::core::option::Option<super::TaskMessage>,
+        /// The number of the ask that it answers.
+        #[prost(uint32, optional, tag = "2")]
+        pub answers: ::core::option::Option<u32>,
+        #[prost(bool, tag = "3")]
+        pub waiting: bool,
+    }
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct NotTaken {
+        /// Its id.
+        #[prost(string, tag = "1")]
+        pub message: ::prost::alloc::string::String,
+        #[prost(uint32, tag = "2")]
+        pub number: u32,
+        #[prost(string, tag = "3")]
+        pub why: ::prost::alloc::string::String,
+    }
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct Ended {
+        #[prost(message, optional, tag = "1")]
+        pub outcome: ::core::option::Option<super::Outcome>,
+        #[prost(enumeration = "super::FailedBy", tag = "2")]
+        pub by: i32,
+    }
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum What {
+        #[prost(message, tag = "3")]
+        Changed(super::Empty),
+        #[prost(message, tag = "4")]
+        Progress(super::Progress),
+        #[prost(message, tag = "5")]
+        Artifact(super::Artifact),
+        #[prost(message, tag = "6")]
+        Asked(super::Ask),
+        #[prost(message, tag = "7")]
+        Answered(Answered),
+        #[prost(message, tag = "8")]
+        Message(Taken),
+        #[prost(message, tag = "9")]
+        NotTaken(NotTaken),
+        #[prost(message, tag = "10")]
+        Ended(Ended),
+    }
+}
+/// A task as its principal lists it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TaskListing {
+    #[prost(enumeration = "TaskState", tag = "1")]
+    pub state: i32,
+    #[prost(string, tag = "2")]
+    pub context: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub service: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub handler: ::prost::alloc::string::String,
+}
+/// A message that a task was given, by its id.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TaskMessageTaken {
+    #[prost(uint64, tag = "1")]
+    pub sequence: u64,
+    /// 32 bytes.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub digest: ::prost::bytes::Bytes,
+    #[prost(uint32, optional, tag = "3")]
+    pub answered: ::core::option::Option<u32>,
+}
 // -------------------------------------------------------------------------------------- messages
 
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -596,7 +839,7 @@ pub struct NewInvocation {
 /// What one invocation asks of another, which may live in another partition.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Message {
-    #[prost(oneof = "message::Message", tags = "1, 2, 3, 4, 5")]
+    #[prost(oneof = "message::Message", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
     pub message: ::core::option::Option<message::Message>,
 }
 /// Nested message and enum types in `Message`.
@@ -632,6 +875,35 @@ pub mod message {
         #[prost(message, optional, tag = "2")]
         pub sink: ::core::option::Option<super::Sink>,
     }
+    /// The asks of a caller under a root are wanted no more.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Withdraw {
+        #[prost(bytes = "bytes", tag = "1")]
+        pub root: ::prost::bytes::Bytes,
+        #[prost(bytes = "bytes", tag = "2")]
+        pub caller: ::prost::bytes::Bytes,
+        /// The caller is told that they were cancelled.
+        #[prost(bool, tag = "3")]
+        pub tell: bool,
+    }
+    /// What those who follow a root are told.
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct Tell {
+        #[prost(bytes = "bytes", tag = "1")]
+        pub root: ::prost::bytes::Bytes,
+        #[prost(oneof = "tell::What", tags = "2, 3")]
+        pub what: ::core::option::Option<tell::What>,
+    }
+    /// Nested message and enum types in `Tell`.
+    pub mod tell {
+        #[derive(Clone, PartialEq, ::prost::Oneof)]
+        pub enum What {
+            #[prost(message, tag = "2")]
+            Progress(super::super::Progress),
+            #[prost(message, tag = "3")]
+            Artifact(super::super::Artifact),
+        }
+    }
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Message {
         #[prost(message, tag = "1")]
@@ -644,6 +916,12 @@ pub mod message {
         Kill(::prost::bytes::Bytes),
         #[prost(message, tag = "5")]
         Attach(Attach),
+        #[prost(message, tag = "6")]
+        Ask(super::Ask),
+        #[prost(message, tag = "7")]
+        Withdraw(Withdraw),
+        #[prost(message, tag = "8")]
+        Tell(Tell),
     }
 }
 // ---------------------------------------------------------------------------------------- parts
@@ -912,6 +1190,148 @@ impl FailedBy {
             "FAILED_BY_KILL" => Some(Self::Kill),
             "FAILED_BY_CANCEL" => Some(Self::Cancel),
             "FAILED_BY_ENDLESS" => Some(Self::Endless),
+            _ => None,
+        }
+    }
+}
+// --------------------------------------------------------------------------------- asks and tasks
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum AskKind {
+    Unspecified = 0,
+    Input = 1,
+    Auth = 2,
+}
+impl AskKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ASK_KIND_UNSPECIFIED",
+            Self::Input => "ASK_KIND_INPUT",
+            Self::Auth => "ASK_KIND_AUTH",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ASK_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "ASK_KIND_INPUT" => Some(Self::Input),
+            "ASK_KIND_AUTH" => Some(Self::Auth),
+            _ => None,
+        }
+    }
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum AskAction {
+    Unspecified = 0,
+    Accept = 1,
+    Decline = 2,
+    Cancel = 3,
+}
+impl AskAction {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ASK_ACTION_UNSPECIFIED",
+            Self::Accept => "ASK_ACTION_ACCEPT",
+            Self::Decline => "ASK_ACTION_DECLINE",
+            Self::Cancel => "ASK_ACTION_CANCEL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ASK_ACTION_UNSPECIFIED" => Some(Self::Unspecified),
+            "ASK_ACTION_ACCEPT" => Some(Self::Accept),
+            "ASK_ACTION_DECLINE" => Some(Self::Decline),
+            "ASK_ACTION_CANCEL" => Some(Self::Cancel),
+            _ => None,
+        }
+    }
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum AskClosing {
+    Unspecified = 0,
+    Answered = 1,
+    Expired = 2,
+    Withdrawn = 3,
+}
+impl AskClosing {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ASK_CLOSING_UNSPECIFIED",
+            Self::Answered => "ASK_CLOSING_ANSWERED",
+            Self::Expired => "ASK_CLOSING_EXPIRED",
+            Self::Withdrawn => "ASK_CLOSING_WITHDRAWN",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ASK_CLOSING_UNSPECIFIED" => Some(Self::Unspecified),
+            "ASK_CLOSING_ANSWERED" => Some(Self::Answered),
+            "ASK_CLOSING_EXPIRED" => Some(Self::Expired),
+            "ASK_CLOSING_WITHDRAWN" => Some(Self::Withdrawn),
+            _ => None,
+        }
+    }
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum TaskState {
+    Unspecified = 0,
+    Submitted = 1,
+    Working = 2,
+    InputRequired = 3,
+    AuthRequired = 4,
+    Completed = 5,
+    Failed = 6,
+    Rejected = 7,
+    Cancelled = 8,
+}
+impl TaskState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "TASK_STATE_UNSPECIFIED",
+            Self::Submitted => "TASK_STATE_SUBMITTED",
+            Self::Working => "TASK_STATE_WORKING",
+            Self::InputRequired => "TASK_STATE_INPUT_REQUIRED",
+            Self::AuthRequired => "TASK_STATE_AUTH_REQUIRED",
+            Self::Completed => "TASK_STATE_COMPLETED",
+            Self::Failed => "TASK_STATE_FAILED",
+            Self::Rejected => "TASK_STATE_REJECTED",
+            Self::Cancelled => "TASK_STATE_CANCELLED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "TASK_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "TASK_STATE_SUBMITTED" => Some(Self::Submitted),
+            "TASK_STATE_WORKING" => Some(Self::Working),
+            "TASK_STATE_INPUT_REQUIRED" => Some(Self::InputRequired),
+            "TASK_STATE_AUTH_REQUIRED" => Some(Self::AuthRequired),
+            "TASK_STATE_COMPLETED" => Some(Self::Completed),
+            "TASK_STATE_FAILED" => Some(Self::Failed),
+            "TASK_STATE_REJECTED" => Some(Self::Rejected),
+            "TASK_STATE_CANCELLED" => Some(Self::Cancelled),
             _ => None,
         }
     }

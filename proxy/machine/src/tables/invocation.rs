@@ -5,6 +5,7 @@
 use super::codec::{Bad, KeyReader, KeyWriter, after, corrupt, decode, encode, scan as scan_rows};
 use super::convert::*;
 use super::{TableId, generated as pb};
+use crate::ask::Asks;
 use crate::id::{InvocationId, PartitionId};
 use crate::kv::{Fault, Kv, Txn};
 use crate::model::*;
@@ -38,6 +39,12 @@ pub struct Record {
     /// Rows of the event table.
     pub events: Span,
     pub times: Times,
+    /// Somebody who follows it started it: there is a row of the task table.
+    pub is_task: bool,
+    /// Of a root: the asks under it.
+    pub asks: Asks,
+    /// It asked somebody something, and may wait for the answer.
+    pub asked: bool,
 }
 
 /// What is known of a journal without reading it.
@@ -325,6 +332,17 @@ fn retries_in(retries: pb::Retries) -> Result<Retries, Bad> {
     })
 }
 
+/// Nothing is written for what never asked.
+fn asks_out(asks: Asks) -> Option<pb::Asks> {
+    let Asks { opened, input, auth } = asks;
+    (opened > 0).then_some(pb::Asks { opened, input, auth })
+}
+
+fn asks_in(asks: Option<pb::Asks>) -> Asks {
+    let asks = asks.unwrap_or_default();
+    Asks { opened: asks.opened, input: asks.input, auth: asks.auth }
+}
+
 fn record_out(record: &Record) -> pb::Invocation {
     pb::Invocation {
         target: Some(target_out(&record.target)),
@@ -344,6 +362,9 @@ fn record_out(record: &Record) -> pb::Invocation {
         events: Some(pb::Span { first: record.events.first, next: record.events.next }),
         times: Some(times_out(&record.times)),
         forgotten: false,
+        is_task: record.is_task,
+        asks: asks_out(record.asks),
+        asked: record.asked,
     }
 }
 
@@ -366,6 +387,9 @@ fn record_in(row: pb::Invocation) -> Result<Record, Bad> {
         retries: retries_in(row.retries.ok_or(Bad("the retries are missing"))?)?,
         events: Span { first: events.first, next: events.next },
         times: times_in(row.times.ok_or(Bad("the times are missing"))?),
+        is_task: row.is_task,
+        asks: asks_in(row.asks),
+        asked: row.asked,
     })
 }
 
@@ -454,6 +478,9 @@ mod tests {
             retries: Retries::default(),
             events: Span::default(),
             times: Times::default(),
+            is_task: false,
+            asks: Asks::default(),
+            asked: false,
         }
     }
 

@@ -1,13 +1,17 @@
 //! What one invocation asks of another. It crosses from partition to partition as a row of the
 //! outbox, in the form of `proto/tables.proto`; within a partition it stays as it is.
 
+use super::ask::{ask_in, ask_out};
 use super::codec::{Bad, corrupt, encode};
 use super::convert::*;
+use super::feed::{artifact_in, artifact_out, progress_in, progress_out};
 use super::invocation::{Sink, sink_in, sink_out};
 use super::{TableId, generated as pb};
+use crate::ask::Ask;
 use crate::id::{InvocationId, PartitionKey};
 use crate::kv::Fault;
 use crate::model::*;
+use crate::task::Told;
 use crate::time::Timestamp;
 use bytes::Bytes;
 use prost::Message as _;
@@ -37,6 +41,20 @@ pub enum Message {
         invocation: InvocationId,
         sink: Sink,
     },
+    /// Ask a person something; the root's partition keeps it. It has no number yet.
+    Ask(Box<Ask>),
+    /// What `caller` asks under `root` is wanted no more; with `tell`, it hears that it was
+    /// cancelled.
+    Withdraw {
+        root: InvocationId,
+        caller: InvocationId,
+        tell: bool,
+    },
+    /// Tell those who follow `root`.
+    Tell {
+        root: InvocationId,
+        told: Box<Told>,
+    },
 }
 
 impl Message {
@@ -48,12 +66,15 @@ impl Message {
             Message::Signal { invocation, .. }
             | Message::Kill { invocation }
             | Message::Attach { invocation, .. } => *invocation,
+            Message::Ask(ask) => ask.root,
+            Message::Withdraw { root, .. } | Message::Tell { root, .. } => *root,
         };
         id.partition_key
     }
 
     pub fn encode(&self) -> Bytes {
-        use pb::message::{Attach, Invoke, Message as Out, Respond, Signal};
+        use pb::message::tell::What;
+        use pb::message::{Attach, Invoke, Message as Out, Respond, Signal, Tell, Withdraw};
         let message = match self {
             Message::Invoke { new, sink } => Out::Invoke(Invoke {
                 invocation: Some(new_out(new)),
@@ -71,6 +92,19 @@ impl Message {
             Message::Kill { invocation } => Out::Kill(id_out(*invocation)),
             Message::Attach { invocation, sink } => {
                 Out::Attach(Attach { invocation: id_out(*invocation), sink: Some(sink_out(sink)) })
+            }
+            Message::Ask(ask) => Out::Ask(ask_out(ask)),
+            Message::Withdraw { root, caller, tell } => Out::Withdraw(Withdraw {
+                root: id_out(*root),
+                caller: id_out(*caller),
+                tell: *tell,
+            }),
+            Message::Tell { root, told } => {
+                let what = match &**told {
+                    Told::Progress(progress) => What::Progress(progress_out(progress)),
+                    Told::Artifact(artifact) => What::Artifact(artifact_out(artifact)),
+                };
+                Out::Tell(Tell { root: id_out(*root), what: Some(what) })
             }
         };
         encode(&pb::Message { message: Some(message) })
@@ -105,6 +139,20 @@ fn message_in(message: pb::Message) -> Result<Message, Bad> {
         In::Kill(invocation) => Message::Kill { invocation: id_in(&invocation)? },
         In::Attach(attach) => {
             Message::Attach { invocation: id_in(&attach.invocation)?, sink: sink(attach.sink)? }
+        }
+        In::Ask(ask) => Message::Ask(Box::new(ask_in(ask)?)),
+        In::Withdraw(withdraw) => Message::Withdraw {
+            root: id_in(&withdraw.root)?,
+            caller: id_in(&withdraw.caller)?,
+            tell: withdraw.tell,
+        },
+        In::Tell(tell) => {
+            use pb::message::tell::What;
+            let told = match tell.what.ok_or(Bad("nothing is told"))? {
+                What::Progress(progress) => Told::Progress(progress_in(progress)),
+                What::Artifact(artifact) => Told::Artifact(artifact_in(artifact)),
+            };
+            Message::Tell { root: id_in(&tell.root)?, told: Box::new(told) }
         }
     })
 }
@@ -172,6 +220,13 @@ mod tests {
         })
     }
 
+    fn told() -> impl Strategy<Value = Told> {
+        prop_oneof![
+            arbitrary::progress().prop_map(Told::Progress),
+            arbitrary::artifact().prop_map(Told::Artifact),
+        ]
+    }
+
     fn message() -> impl Strategy<Value = Message> {
         prop_oneof![
             (new_invocation(), option::of(arbitrary::sink()))
@@ -184,6 +239,11 @@ mod tests {
             arbitrary::id().prop_map(|invocation| Message::Kill { invocation }),
             (arbitrary::id(), arbitrary::sink())
                 .prop_map(|(invocation, sink)| Message::Attach { invocation, sink }),
+            arbitrary::ask().prop_map(|ask| Message::Ask(Box::new(ask))),
+            (arbitrary::id(), arbitrary::id(), any::<bool>())
+                .prop_map(|(root, caller, tell)| Message::Withdraw { root, caller, tell }),
+            (arbitrary::id(), told())
+                .prop_map(|(root, told)| Message::Tell { root, told: Box::new(told) }),
         ]
     }
 

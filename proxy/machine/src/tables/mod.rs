@@ -9,10 +9,12 @@
 
 #[cfg(test)]
 mod arbitrary;
+pub mod ask;
 pub mod codec;
 mod convert;
 pub mod dedup;
 pub mod event;
+pub mod feed;
 /// As generated, to the byte: included, so that no formatter rewrites it.
 #[expect(clippy::large_enum_variant, reason = "generated; boxes would cost more than they save")]
 pub(crate) mod generated {
@@ -21,6 +23,7 @@ pub(crate) mod generated {
 pub mod inbox;
 pub mod invocation;
 pub mod journal;
+pub mod listing;
 pub mod lock;
 pub mod message;
 pub mod notice;
@@ -31,6 +34,7 @@ pub mod registry;
 pub mod running;
 pub mod schedule;
 pub mod state;
+pub mod task;
 pub mod timer;
 
 /// First byte of every key. A byte once given is never given again.
@@ -41,7 +45,7 @@ pub enum TableId {
     Deployment = b'D',
     /// Services; the registry's.
     Service = b'S',
-    /// Reserved: questions to people.
+    /// Questions to people.
     Ask = b'a',
     /// What runs at which times.
     Schedule = b'c',
@@ -49,12 +53,18 @@ pub enum TableId {
     Dedup = b'd',
     /// Failed attempts and pauses.
     Event = b'e',
+    /// What those who follow a task are told.
+    Feed = b'f',
+    /// The tasks of a principal.
+    TaskListing = b'g',
     /// What somebody outside is to be told.
     Notice = b'h',
     /// One row for each invocation.
     Invocation = b'i',
     /// What invocations did.
     Journal = b'j',
+    /// What is kept of a task beside its invocation.
+    Task = b'k',
     /// Who holds an object key.
     Lock = b'l',
     /// Counters of the outbox and of notices.
@@ -71,26 +81,44 @@ pub enum TableId {
     State = b's',
     /// What is to happen at a time.
     Timer = b't',
+    /// Messages to tasks that may come again.
+    TaskMessage = b'u',
     /// Messages to other partitions.
     Outbox = b'x',
+    /// Where the ask with an id is.
+    AskPlace = b'y',
 }
 
 /// What has rows for single invocations, which go when one is forgotten.
-pub const INVOCATION_TABLES: [TableId; 5] =
-    [TableId::Event, TableId::Invocation, TableId::Journal, TableId::Notified, TableId::Timer];
+pub const INVOCATION_TABLES: [TableId; 11] = [
+    TableId::Ask,
+    TableId::AskPlace,
+    TableId::Event,
+    TableId::Feed,
+    TableId::Invocation,
+    TableId::Journal,
+    TableId::Notified,
+    TableId::Task,
+    TableId::TaskListing,
+    TableId::TaskMessage,
+    TableId::Timer,
+];
 
 impl TableId {
     /// Every table, in the order of their bytes.
-    pub const ALL: [TableId; 18] = [
+    pub const ALL: [TableId; 23] = [
         TableId::Deployment,
         TableId::Service,
         TableId::Ask,
         TableId::Schedule,
         TableId::Dedup,
         TableId::Event,
+        TableId::Feed,
+        TableId::TaskListing,
         TableId::Notice,
         TableId::Invocation,
         TableId::Journal,
+        TableId::Task,
         TableId::Lock,
         TableId::Meta,
         TableId::Notified,
@@ -99,7 +127,9 @@ impl TableId {
         TableId::Running,
         TableId::State,
         TableId::Timer,
+        TableId::TaskMessage,
         TableId::Outbox,
+        TableId::AskPlace,
     ];
 
     /// The table a key belongs to.
@@ -116,9 +146,12 @@ impl TableId {
             TableId::Schedule => "schedule",
             TableId::Dedup => "dedup",
             TableId::Event => "event",
+            TableId::Feed => "feed",
+            TableId::TaskListing => "task-listing",
             TableId::Notice => "notice",
             TableId::Invocation => "invocation",
             TableId::Journal => "journal",
+            TableId::Task => "task",
             TableId::Lock => "lock",
             TableId::Meta => "meta",
             TableId::Notified => "notified",
@@ -127,7 +160,9 @@ impl TableId {
             TableId::Running => "running",
             TableId::State => "state",
             TableId::Timer => "timer",
+            TableId::TaskMessage => "task-message",
             TableId::Outbox => "outbox",
+            TableId::AskPlace => "ask-place",
         }
     }
 }

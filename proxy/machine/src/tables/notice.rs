@@ -4,7 +4,10 @@
 //! what it is about.
 
 use super::codec::{Bad, KeyReader, KeyWriter, after, corrupt, decode, encode, scan as scan_rows};
-use super::convert::{deployment_in, deployment_out, id_in, id_out, target_in, target_out};
+use super::convert::{
+    deployment_in, deployment_out, failed_by_in, failed_by_out, id_in, id_out, target_in,
+    target_out,
+};
 use super::{TableId, generated as pb};
 use crate::id::{DeploymentId, InvocationId, NoticeId, PartitionId};
 use crate::kv::{Fault, Kv, Txn};
@@ -143,14 +146,7 @@ fn what_out(what: What) -> pb::notice::What {
             PausedBy::Retries => pb::PausedBy::Retries,
             PausedBy::Service => pb::PausedBy::Service,
         })),
-        What::Failed(by) => Out::Failed(i32::from(match by {
-            FailedBy::Handler => pb::FailedBy::Handler,
-            FailedBy::Retries => pb::FailedBy::Retries,
-            FailedBy::Service => pb::FailedBy::Service,
-            FailedBy::Kill => pb::FailedBy::Kill,
-            FailedBy::Cancel => pb::FailedBy::Cancel,
-            FailedBy::Endless => pb::FailedBy::Endless,
-        })),
+        What::Failed(by) => Out::Failed(i32::from(failed_by_out(by))),
     }
 }
 
@@ -164,15 +160,10 @@ fn what_in(what: Option<pb::notice::What>) -> Result<What, Bad> {
             Ok(pb::PausedBy::Service) => PausedBy::Service,
             Ok(pb::PausedBy::Unspecified) | Err(_) => return Err(UNKNOWN),
         })),
-        Some(In::Failed(by)) => Ok(What::Failed(match pb::FailedBy::try_from(by) {
-            Ok(pb::FailedBy::Handler) => FailedBy::Handler,
-            Ok(pb::FailedBy::Retries) => FailedBy::Retries,
-            Ok(pb::FailedBy::Service) => FailedBy::Service,
-            Ok(pb::FailedBy::Kill) => FailedBy::Kill,
-            Ok(pb::FailedBy::Cancel) => FailedBy::Cancel,
-            Ok(pb::FailedBy::Endless) => FailedBy::Endless,
-            Ok(pb::FailedBy::Unspecified) | Err(_) => return Err(UNKNOWN),
-        })),
+        Some(In::Failed(by)) => {
+            let by = pb::FailedBy::try_from(by).map_err(|_| UNKNOWN)?;
+            failed_by_in(by)?.map(What::Failed).ok_or(UNKNOWN)
+        }
         None => Err(UNKNOWN),
     }
 }

@@ -3,7 +3,7 @@
 //! a failure: enough to say without the journal whether a wait is over. Of a signal that came
 //! several times the row tells the last.
 
-use super::codec::{KeyReader, KeyWriter, after, decode, encode};
+use super::codec::{KeyReader, KeyWriter, decode, encode};
 use super::{TableId, generated as pb};
 use crate::id::{InvocationId, PartitionId};
 use crate::kv::{Fault, Kv, Txn};
@@ -66,16 +66,7 @@ pub fn delete_some(
     max: usize,
 ) -> Result<bool, Fault> {
     let prefix = KeyWriter::new(TABLE, partition).id(id).done();
-    let (mut keys, mut more) = (vec![], false);
-    txn.scan(&prefix, &after(&prefix), &mut |key, _| {
-        more = keys.len() == max;
-        if !more {
-            keys.push(key.to_vec());
-        }
-        !more
-    })?;
-    keys.into_iter().for_each(|key| txn.delete(key));
-    Ok(!more)
+    super::codec::delete_some(txn, &prefix, max)
 }
 
 /// Takes a key apart.

@@ -1,5 +1,6 @@
 //! `t | partition:u16 | due:u64 | kind:u8 | id:24 | completion:u32` -> empty. What is to happen at
-//! a time, in that order. The key says everything; only a sleep has a completion, others have 0.
+//! a time, in that order. The key says everything; only a sleep has a completion and
+//! only an ask a number, others have 0.
 
 use super::TableId;
 use super::codec::{KeyReader, KeyWriter, after};
@@ -35,16 +36,20 @@ pub enum TimerKind {
     Forget = 5,
     /// A schedule is due, whose id stands in place of an invocation's.
     Schedule = 6,
+    /// The time of an ask is over; the id is its root's, and its number stands in place of a
+    /// completion.
+    Ask = 7,
 }
 
 impl TimerKind {
-    const ALL: [TimerKind; 6] = [
+    const ALL: [TimerKind; 7] = [
         TimerKind::Start,
         TimerKind::Sleep,
         TimerKind::Retry,
         TimerKind::ForgetJournal,
         TimerKind::Forget,
         TimerKind::Schedule,
+        TimerKind::Ask,
     ];
 }
 
@@ -56,6 +61,10 @@ impl Timer {
 
     pub fn sleep(due: Timestamp, invocation: InvocationId, completion: u32) -> Timer {
         Timer { due, kind: TimerKind::Sleep, invocation, completion }
+    }
+
+    pub fn ask(due: Timestamp, root: InvocationId, number: u32) -> Timer {
+        Timer { due, kind: TimerKind::Ask, invocation: root, completion: number }
     }
 
     pub fn key(&self, partition: PartitionId) -> Vec<u8> {

@@ -124,6 +124,9 @@ fn command_name(command: &Command) -> &'static str {
         Command::Forget { .. } => "forget",
         Command::RestartAsNew { .. } => "restart_as_new",
         Command::PatchState { .. } => "patch_state",
+        Command::StartTask { .. } => "start_task",
+        Command::MessageTask { .. } => "message_task",
+        Command::AnswerAsk { .. } => "answer_ask",
         Command::PutSchedule(_) => "put_schedule",
         Command::DeleteSchedule { .. } => "delete_schedule",
         Command::PauseSchedule { .. } => "pause_schedule",
@@ -147,6 +150,7 @@ fn effect_name(effect: &Effect) -> &'static str {
         Effect::Ended { .. } => "ended",
         Effect::WakeAt(_) => "wake_at",
         Effect::Notice { .. } => "notice",
+        Effect::Told { .. } => "told",
         Effect::Send { .. } => "send",
     }
 }

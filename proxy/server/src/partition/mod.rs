@@ -15,11 +15,13 @@ mod tests;
 mod timers;
 mod turn;
 mod waiters;
+mod watches;
 
 pub use config::Config;
 pub use metrics::Metrics;
 pub use place::{Place, Places};
 pub use start::{Error, Partitions as Waiting, Running, start};
+pub use watches::Watch;
 
 use crate::store::Store;
 use holdfast_machine::{
@@ -205,6 +207,11 @@ impl Handle {
         let waited = self.come(waited).await?;
         seat.taken = false;
         Ok(waited)
+    }
+
+    /// Wakes when rows are written to the feed of a task of this partition.
+    pub fn follow(&self, task: InvocationId) -> Watch {
+        self.shared.watches.follow(task)
     }
 
     /// What an attempt said; never refused, never waits. `room` is the back-pressure.

@@ -2,6 +2,7 @@
 //! attempts and other partitions say; it slows down those that cause it instead.
 
 use super::{Place, Unavailable, config::Config, waiters::Waiter};
+use bytes::Bytes;
 use holdfast_machine::{
     command::{AttemptSaid, Command, Reply, Said},
     id::{InvocationId, PartitionId},
@@ -268,10 +269,12 @@ fn said_bytes(said: &Said) -> usize {
 
 fn payload(command: &Command) -> usize {
     match command {
-        Command::Invoke(new) => {
+        Command::Invoke(new) | Command::StartTask { new, .. } => {
             let headers = new.headers.iter().map(|(name, value)| name.len() + value.len());
             new.argument.len() + headers.sum::<usize>()
         }
+        Command::MessageTask { message, .. } => message.message.body.len(),
+        Command::AnswerAsk { answer, .. } => answer.content.as_ref().map_or(0, Bytes::len),
         Command::Signal { value: SignalValue::Success(value), .. } => value.len(),
         Command::Deliver { message, .. } => message.len(),
         Command::PatchState { state, .. } => {

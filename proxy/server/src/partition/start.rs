@@ -3,6 +3,7 @@
 use super::{
     Config, Handle, Hands, Nobody, Notices, Router, Unavailable, live::Live, metrics::Metrics,
     queue::Queue, release::Release, timers::Timers, turn::Partition, waiters::Waiters,
+    watches::Watches,
 };
 use crate::clock::Clock;
 use crate::store::{CommitError, Lease, Store};
@@ -38,6 +39,7 @@ impl Error {
 pub(super) struct Shared {
     pub id: PartitionId,
     pub queue: Queue,
+    pub watches: Arc<Watches>,
     ready: AtomicBool,
     waiters: AtomicU64,
 }
@@ -86,7 +88,8 @@ pub fn start(
     let handle = |id| {
         let queue = Queue::new(id, &config);
         let (ready, waiters) = (AtomicBool::new(false), AtomicU64::new(0));
-        Handle { shared: Arc::new(Shared { id, queue, ready, waiters }) }
+        let watches = Arc::default();
+        Handle { shared: Arc::new(Shared { id, queue, watches, ready, waiters }) }
     };
     let handles = partitions.all().map(handle).collect();
     let router = Router { partitions, handles, store: store.clone() };

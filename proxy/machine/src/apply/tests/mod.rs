@@ -1,6 +1,7 @@
 //! The machine by its transcripts: commands in, effects and rows out, as text. See `script` for
 //! the words.
 
+mod asks;
 mod calls;
 mod cancel;
 mod circles;
@@ -21,6 +22,7 @@ mod signals;
 mod simulation;
 mod statements;
 mod suspension;
+mod tasks;
 mod words;
 mod workflows;
 

@@ -8,6 +8,9 @@
 //! 6 put n Greeter/greet cron=0_9_*_*_* [tz=Europe/Berlin] [catch-up=skip] [overlap=skip]
 //! 6 delete n | hold n | release n | trigger n      schedules; a service `Gone…` is not registered
 //! 6 forget a completed=MS
+//! 6 follow a Greeter/greet hi [by=ada] [digest=D] [message=M] [keep=MS]   starts a task
+//! 6 say a m1 {"x":1} [digest=D] [text=yes] [decline]                      a message to it
+//! 6 answer a 1 accept {"x":1} [by=ada]                                    its first ask
 //! 7 route                                          messages between partitions, until none is left
 //! 8 recover                                        the effects that the tables call for
 //! 9 dump                                           all rows
@@ -69,7 +72,7 @@ pub struct World {
 pub struct Names {
     partitions: u16,
     by_id: BTreeMap<InvocationId, String>,
-    derived: u8,
+    derived: u32,
 }
 
 impl Names {
@@ -77,7 +80,10 @@ impl Names {
         if let Some(name) = self.by_id.get(&id) {
             return name.clone();
         }
-        let name = char::from(b'A' + self.derived).to_string();
+        let name = match u8::try_from(self.derived) {
+            Ok(number @ 0..26) => char::from(b'A' + number).to_string(),
+            _ => format!("A{}", self.derived),
+        };
         self.derived += 1;
         self.by_id.insert(id, name.clone());
         name
@@ -229,6 +235,20 @@ impl World {
                 let new = self.new_invocation(invocation, words);
                 invocation = new.id;
                 Command::Invoke(Box::new(new))
+            }
+            "follow" => {
+                let task = Box::new(new_task(&words));
+                let new = self.new_invocation(invocation, words);
+                invocation = new.id;
+                Command::StartTask { new: Box::new(new), task }
+            }
+            "say" => {
+                let message = Box::new(new_message(&mut words));
+                Command::MessageTask { task: invocation, message }
+            }
+            "answer" => {
+                let (number, answer) = (words.number(), answer(words));
+                Command::AnswerAsk { root: invocation, number, answer: Box::new(answer) }
             }
             "attach" => Command::Attach { invocation },
             "output" => Command::Output { invocation },

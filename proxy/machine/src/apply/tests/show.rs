@@ -1,6 +1,7 @@
 //! Effects and rows as text.
 
 use super::script::Names;
+use crate::ask::{Ask, AskKind, Closed};
 use crate::command::Reply;
 use crate::effect::Effect;
 use crate::id::{InvocationId, PartitionId, ScheduleId};
@@ -11,6 +12,7 @@ use crate::tables::message::Message;
 use crate::tables::notified::NotificationId;
 use crate::tables::timer::Timer;
 use crate::tables::*;
+use crate::task::{Event, What};
 use bytes::Bytes;
 use holdfast_wire::message::pb;
 use holdfast_wire::message::pb::notification::{Id, Result as Content};
@@ -38,6 +40,7 @@ pub fn effect(effect: &Effect, names: &mut Names) -> String {
         }
         Effect::WakeAt(at) => format!("wake at {}", at.0),
         Effect::Notice { sequence } => format!("notice .{sequence}"),
+        Effect::Told { task, sequence } => format!("told {} .{sequence}", names.of(*task)),
         Effect::Send { to, sequence, message } => {
             let message = Message::decode(message.clone()).unwrap();
             format!("send to {} .{sequence}: {}", to.0, self::message(&message, names))
@@ -57,6 +60,11 @@ fn message(message: &Message, names: &mut Names) -> String {
         }
         Message::Kill { invocation } => format!("kill {}", names.of(*invocation)),
         Message::Attach { invocation, .. } => format!("attach to {}", names.of(*invocation)),
+        Message::Ask(ask) => format!("ask {:?} under {}", ask.message, names.of(ask.root)),
+        Message::Withdraw { root, caller, .. } => {
+            format!("withdraw what {} asks under {}", names.of(*caller), names.of(*root))
+        }
+        Message::Tell { root, told } => format!("tell {} {told:?}", names.of(*root)),
     }
 }
 
@@ -91,10 +99,90 @@ fn reply(reply: &Reply, names: &mut Names) -> String {
             }
             unfired => format!("not triggered: {unfired}"),
         },
+        Reply::Started { new, secret } => {
+            format!("started, {}, secret {secret}", if *new { "new" } else { "known" })
+        }
+        Reply::Answered { sequence: Some(sequence) } => format!("answered .{sequence}"),
+        Reply::Answered { sequence: None } => "answered".into(),
+        Reply::AskClosed(closed) => format!("too late: {}", self::closed(closed)),
+        Reply::Violation(why) => format!("violation: {why}"),
+        Reply::Messaged { sequence, repeated, answered } => {
+            let repeated = if *repeated { ", known" } else { "" };
+            let answered = answered.map_or("".into(), |number| format!(", answers {number}"));
+            format!("messaged .{sequence}{repeated}{answered}")
+        }
+        Reply::TooManyWait(count) => format!("{count} wait already"),
+        Reply::OtherRequest | Reply::NoTask | Reply::OtherMessage => format!("{reply:?}"),
         Reply::Pending | Reply::Unknown | Reply::Done | Reply::Appended => {
             format!("{reply:?}").to_lowercase()
         }
     }
+}
+
+fn closed(closed: &Closed) -> String {
+    let by = closed.by.as_ref().map_or(String::new(), |by| format!(" by {by}"));
+    let content = String::from_utf8_lossy(&closed.content);
+    let (how, action, at) = (closed.how.as_str(), closed.action.as_str(), closed.at.0);
+    format!("{how} {action}{by} at {at} {content}").trim_end().to_owned()
+}
+
+fn ask(ask: &Ask, names: &mut Names) -> String {
+    let mut shown = format!(
+        "{} {} of {} {:?}",
+        ask.number,
+        names.of(ask.id.invocation()),
+        names.of(ask.caller),
+        ask.message
+    );
+    if ask.kind == AskKind::Auth {
+        shown += " auth";
+    }
+    if let Some(at) = ask.expires_at {
+        shown += &format!(" until {}", at.0);
+    }
+    if let Some(closed) = &ask.closed {
+        shown += &format!(", {}", self::closed(closed));
+    }
+    shown
+}
+
+/// One row of a feed.
+fn event(event: &Event, names: &mut Names) -> String {
+    let what = match &event.what {
+        What::State => String::new(),
+        What::Progress(progress) => {
+            format!(" {:?} {:?}/{:?}", progress.message, progress.progress, progress.total)
+        }
+        What::Artifact(artifact) => {
+            let append = if artifact.append { " append" } else { "" };
+            let last = if artifact.last { " last" } else { "" };
+            format!(" {}{append}{last}", String::from_utf8_lossy(&artifact.artifact))
+        }
+        What::Asked(ask) => format!(" asked {}", self::ask(ask, names)),
+        What::Answered { number, closed } => format!(" {number} {}", self::closed(closed)),
+        What::Message(taken) => {
+            let answers = taken.answers.map_or(String::new(), |it| format!(" answers {it}"));
+            let waiting = if taken.waiting { " waits" } else { "" };
+            format!(" message {}{answers}{waiting}", taken.message.id)
+        }
+        What::NotTaken { message, number, why } => {
+            format!(" message {message} is not taken for {number}: {why}")
+        }
+        What::Ended(ended) => format!(" ended {} {:?}", outcome(&ended.outcome), ended.by),
+    };
+    format!("{} {}{what}", event.sequence, event.state.as_str())
+}
+
+fn task_row(row: &task::Task) -> String {
+    let mut shown = format!("of {} in {}, {}", row.principal, row.context, row.state.as_str());
+    shown += &format!(", next {}, updated {}", row.next, row.updated.0);
+    if row.cancel_wanted {
+        shown += ", to be cancelled";
+    }
+    if !row.waiting.is_empty() {
+        shown += &format!(", waiting {:?}", row.waiting);
+    }
+    shown
 }
 
 pub fn outcome(outcome: &Outcome) -> String {
@@ -180,6 +268,29 @@ fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) 
             format!("{} {about} @{}{failed}", id(names), notified.entry)
         }
         TableId::Running => id(names),
+        TableId::Ask => {
+            let (_, root, number) = ask::parse(key).unwrap();
+            let ask = ask::get(store, partition, root, number).unwrap().unwrap();
+            format!("{} {}", id(names), self::ask(&ask, names))
+        }
+        TableId::AskPlace => id(names),
+        TableId::Task => {
+            let (_, whose) = task::parse(key).unwrap();
+            let row = task::get(store, partition, whose).unwrap().unwrap();
+            format!("{} {}", id(names), task_row(&row))
+        }
+        TableId::Feed => {
+            let (_, whose, sequence) = feed::parse(key).unwrap();
+            let event = feed::get(store, partition, whose, sequence).unwrap().unwrap();
+            format!("{} {}", id(names), self::event(&event, names))
+        }
+        TableId::TaskListing => {
+            let (_, principal, place) = listing::parse(key).unwrap();
+            format!("{principal} {} {}", place.updated.0, names.of(place.task))
+        }
+        TableId::TaskMessage => {
+            format!("{} {}", id(names), String::from_utf8_lossy(&key[27..]))
+        }
         TableId::Event => {
             let (_, whose, number) = event::parse(key).unwrap();
             let event = event::get(store, partition, whose, number).unwrap().unwrap();

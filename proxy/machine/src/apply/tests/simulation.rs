@@ -375,6 +375,7 @@ impl World {
             Effect::Ended { .. } => "Ended",
             Effect::WakeAt(_) => "WakeAt",
             Effect::Notice { .. } => "Notice",
+            Effect::Told { .. } => "Told",
             Effect::Send { .. } => "Send",
         });
         match effect {

@@ -1,8 +1,10 @@
 //! The words that scripts are made of: numbers, texts, targets, retention.
 
+use crate::ask::{Action, Answer};
 use crate::id::DeploymentId;
 use crate::model::*;
 use crate::schedule::{CatchUp, Overlap, Plan};
+use crate::task::{Message, NewMessage, NewTask};
 use bytes::Bytes;
 use holdfast_wire::manifest::HandlerType;
 use holdfast_wire::version::Version;
@@ -130,4 +132,40 @@ pub fn signal_name(word: &str) -> SignalName {
         Ok(index) => SignalName::Index(index),
         Err(_) => SignalName::Name(word.into()),
     }
+}
+
+pub fn new_task(words: &Words<'_>) -> NewTask {
+    NewTask {
+        secret: 42,
+        principal: words.text("by").unwrap_or("ada".into()),
+        context: "c".into(),
+        door: "test".into(),
+        meta: Bytes::from_static(b"meta"),
+        digest: words.text("digest").unwrap_or_default().into(),
+        message: words.text("message").map(|id| NewMessage {
+            message: message(id, None, None),
+            digest: words.text("digest").map(Bytes::from),
+        }),
+    }
+}
+
+fn message(id: String, content: Option<Bytes>, text: Option<String>) -> Message {
+    Message { id, body: Bytes::from_static(b"{}"), action: Action::Accept, content, text, by: None }
+}
+
+pub fn new_message(words: &mut Words<'_>) -> NewMessage {
+    let decline = words.has("decline");
+    let id = words.next().to_owned();
+    let content = Some(words.bytes()).filter(|content| !content.is_empty());
+    let mut message = message(id, content, words.text("text"));
+    if decline {
+        message.action = Action::Decline;
+    }
+    NewMessage { message, digest: words.text("digest").map(Bytes::from) }
+}
+
+pub fn answer(mut words: Words<'_>) -> Answer {
+    let action = Action::from_name(words.next()).expect("an action");
+    let content = Some(words.bytes()).filter(|content| !content.is_empty());
+    Answer { action, content, by: words.text("by") }
 }

@@ -7,6 +7,7 @@ use super::{
 };
 use bytes::Bytes;
 use holdfast_machine::{
+    ask::Asks,
     id::{InvocationId, PartitionKey, Partitions},
     kv::{MemoryKv, Txn},
     model::{Outcome, Retention, Source, Status, Target},
@@ -50,6 +51,9 @@ fn record(completed: Option<u64>, bytes: u64) -> Record {
         retries: Retries::default(),
         events: Span::default(),
         times: Times { completed: completed.map(Timestamp), ..Times::default() },
+        is_task: false,
+        asks: Asks::default(),
+        asked: false,
     }
 }
 

@@ -1,0 +1,101 @@
+//! A task out of its rows, all of one moment.
+
+use super::{Ended, Error, Task, TaskId, Tasks};
+use holdfast_machine::{
+    id::{InvocationId, PartitionId},
+    kv::{Fault, Kv},
+    model::Status,
+    tables::{
+        ask,
+        invocation::{self, Record},
+        task,
+    },
+    time::Timestamp,
+};
+
+impl Tasks {
+    /// A task of that principal.
+    ///
+    /// # Errors
+    /// `NotFound` also where it is somebody else's.
+    pub async fn get(&self, principal: &str, id: TaskId) -> Result<Task, Error> {
+        let snapshot = self.router.store().snapshot()?;
+        let task = self.load(&*snapshot, id.invocation())?;
+        task.filter(|task| task.id == id && task.principal == principal).ok_or(Error::NotFound)
+    }
+
+    pub(super) fn home(&self, id: InvocationId) -> PartitionId {
+        self.router.partitions().of(id.partition_key)
+    }
+
+    pub(super) fn load(&self, kv: &dyn Kv, id: InvocationId) -> Result<Option<Task>, Fault> {
+        let partition = self.home(id);
+        let Some(record) = invocation::get(kv, partition, id)?.filter(|record| record.is_task)
+        else {
+            return Ok(None);
+        };
+        let Some(row) = task::get(kv, partition, id)? else {
+            return Ok(None);
+        };
+        let asks = match record.asks.open() {
+            0 => vec![],
+            _ => ask::open(kv, partition, id)?,
+        };
+        Ok(Some(shown(id, record, row, asks)))
+    }
+}
+
+fn shown(id: InvocationId, record: Record, row: task::Task, asks: Vec<super::Ask>) -> Task {
+    let (waits, wakes_at) = waits(&record, &row);
+    let expires_at = record.expires_at();
+    let ended = match record.status {
+        Status::Completed { outcome } => Some(Ended { outcome, by: row.failed_by }),
+        _ => None,
+    };
+    Task {
+        id: TaskId::new(id, row.secret),
+        invocation: id,
+        target: record.target,
+        principal: row.principal,
+        context: row.context,
+        door: row.door,
+        meta: row.meta,
+        state: row.state,
+        sequence: row.next - 1,
+        created_at: record.times.created,
+        updated_at: row.updated,
+        progress: row.progress,
+        asks: if ended.is_some() { vec![] } else { asks },
+        ended,
+        cancel_wanted: row.cancel_wanted,
+        waits,
+        wakes_at,
+        expires_at,
+    }
+}
+
+/// What keeps it, and until when if that is all.
+fn waits(record: &Record, row: &task::Task) -> (Option<String>, Option<Timestamp>) {
+    let cancelling = || "it is asked to end".to_owned();
+    match &record.status {
+        Status::Completed { .. } => (None, None),
+        Status::Paused => (Some("paused; a person has to resume it".into()), None),
+        Status::Scheduled { start_at } => {
+            (Some(format!("begins at {}", start_at.rfc3339())), Some(*start_at))
+        }
+        Status::Inboxed { .. } => (Some("waits for its key".into()), None),
+        Status::BackingOff { until } => {
+            let failure = record.retries.last_failure.as_ref();
+            let error = failure.map(|failure| format!("; last error: {}", line(&failure.message)));
+            let (next, error) = (record.attempt + 1, error.unwrap_or_default());
+            (Some(format!("attempt {next} at {}{error}", until.rfc3339())), Some(*until))
+        }
+        Status::Running | Status::Suspended { .. } => (row.cancel_wanted.then(cancelling), None),
+    }
+}
+
+/// The first line of a message, and not too much of it.
+fn line(message: &str) -> String {
+    const CHARS_MAX: usize = 200;
+    message.lines().next().unwrap_or_default().chars().take(CHARS_MAX).collect()
+}
