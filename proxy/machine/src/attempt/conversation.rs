@@ -104,6 +104,14 @@ impl Attempt {
 
     /// When `handle_deadline` wants to be called, if nothing else happens before.
     pub fn deadline(&self) -> Option<Timestamp> {
+        let conversation = self.silence_until();
+        self.outbox.deadline().map_or(conversation, |held| {
+            Some(conversation.map_or(held, |conversation| conversation.min(held)))
+        })
+    }
+
+    /// How long the service may be silent.
+    fn silence_until(&self) -> Option<Timestamp> {
         let options = &self.terms.options;
         match self.phase {
             Phase::Finished => None,
@@ -212,11 +220,12 @@ impl Attempt {
             Ok(Heard::Command { callee, answer }) => {
                 self.commands += 1;
                 self.unstored.extend(answer.map(|completion| (completion, false)));
-                self.outbox.say(Said::Command { ty: frame.ty, payload: frame.payload, callee });
+                self.outbox
+                    .say(now, Said::Command { ty: frame.ty, payload: frame.payload, callee });
             }
             Ok(Heard::Proposal { completion, payload, acknowledge }) => {
                 self.unstored.insert(completion, acknowledge);
-                self.outbox.say(Said::RunCompletion { completion, payload });
+                self.outbox.say(now, Said::RunCompletion { completion, payload });
             }
             Ok(Heard::AwaitingOn(awaiting)) => self.outbox.hint(awaiting),
             Ok(Heard::Suspended(awaiting)) => self.end(now, AttemptEnd::Suspended(awaiting)),
@@ -273,7 +282,8 @@ impl Attempt {
 
     /// `deadline()` has passed. Called early, it does nothing.
     pub fn handle_deadline(&mut self, now: Timestamp) {
-        if self.deadline().is_none_or(|deadline| now < deadline) {
+        self.outbox.handle_deadline(now);
+        if self.silence_until().is_none_or(|deadline| now < deadline) {
             return;
         }
         match self.phase {

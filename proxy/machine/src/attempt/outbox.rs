@@ -5,8 +5,14 @@ use super::{Output, SAID_MAX};
 use crate::{
     command::{AttemptEnd, Said},
     model::Awaiting,
+    time::Timestamp,
 };
-use std::collections::VecDeque;
+use holdfast_wire::message::MessageType;
+use std::{collections::VecDeque, time::Duration};
+
+/// A run that was begun, and nothing else, is told after this long: mostly its result comes before,
+/// and both cost one commit. Nobody waits for it: the service goes on by itself.
+const BEGUN_RUN_MAX: Duration = Duration::from_millis(5);
 
 #[derive(Default)]
 pub(super) struct Outbox {
@@ -14,11 +20,37 @@ pub(super) struct Outbox {
     /// What the service waits for, where that was not polled yet. After all else: the last wins.
     hint: Option<Awaiting>,
     last_hint: Option<Awaiting>,
+    /// Until then nothing is polled that is only about runs that were begun.
+    held_until: Option<Timestamp>,
 }
 
 impl Outbox {
     pub(super) fn poll(&mut self) -> Option<Output> {
-        self.queue.pop_front().or_else(|| self.hint.take().map(Output::AwaitingOn))
+        if self.held_until.is_none() || !self.is_held_back() {
+            self.held_until = None;
+            if let Some(output) = self.queue.pop_front() {
+                return Some(output);
+            }
+        }
+        self.hint.take().map(Output::AwaitingOn)
+    }
+
+    /// When there is more to poll, if nothing comes before.
+    pub(super) fn deadline(&self) -> Option<Timestamp> {
+        self.held_until
+    }
+
+    /// `deadline` has passed, perhaps.
+    pub(super) fn handle_deadline(&mut self, now: Timestamp) {
+        self.held_until = self.held_until.filter(|until| now < *until);
+    }
+
+    /// All there is to poll is that runs were begun.
+    fn is_held_back(&self) -> bool {
+        match self.queue.as_slices() {
+            ([Output::Say { said, end: None }], []) => said.iter().all(is_begun_run),
+            _ => false,
+        }
     }
 
     pub(super) fn push(&mut self, output: Output) {
@@ -26,8 +58,11 @@ impl Outbox {
         self.queue.push_back(output);
     }
 
-    pub(super) fn say(&mut self, new: Said) {
+    pub(super) fn say(&mut self, now: Timestamp, new: Said) {
         self.last_hint = None;
+        if is_begun_run(&new) && self.queue.is_empty() {
+            self.held_until = Some(now.plus(BEGUN_RUN_MAX));
+        }
         match self.queue.back_mut() {
             Some(Output::Say { said, end: None }) if said.len() < SAID_MAX => said.push(new),
             _ => self.push(Output::Say { said: vec![new], end: None }),
@@ -54,5 +89,10 @@ impl Outbox {
     pub(super) fn clear(&mut self) {
         self.queue.clear();
         self.hint = None;
+        self.held_until = None;
     }
+}
+
+fn is_begun_run(said: &Said) -> bool {
+    matches!(said, Said::Command { ty: MessageType::RUN, .. })
 }

@@ -24,6 +24,10 @@ pub struct Config {
     /// Rows that are forgotten in one commit, about, because their retention is over: the rest is
     /// left to the next ones. They are removed one by one, and nobody should wait for that.
     pub batch_forget_rows_max: usize,
+    /// Where next to nothing goes on, whoever has something to say takes the turn, because waking
+    /// the partition's thread takes longer than the turn. Without it a disk that stalls never holds
+    /// up a thread that carries connections.
+    pub inline_turns: bool,
     /// Notifications that may wait for one attempt to send them. An attempt that falls further
     /// behind is replaced by another, which has them all in its journal. At least 1.
     pub news_max: usize,
@@ -44,6 +48,7 @@ impl Default for Config {
             batch_bytes_max: 8 << 20,
             batch_timers_max: 1024,
             batch_forget_rows_max: 1024,
+            inline_turns: true,
             news_max: 1024,
             eager_state_bytes_max: 1 << 20,
             retention: retention::Config::default(),

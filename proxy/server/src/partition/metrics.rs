@@ -19,8 +19,8 @@ type PartitionLabel = [(&'static str, String); 1];
 pub struct Metrics(Arc<Families>);
 
 struct Families {
-    commands: Family<Label, Counter>,
-    effects: Family<Label, Counter>,
+    commands: Box<[Counter]>,
+    effects: Box<[Counter]>,
     batch_commands: Histogram,
     batch_bytes: Histogram,
     commit_seconds: Histogram,
@@ -43,9 +43,10 @@ pub(super) struct Gauges {
 impl Metrics {
     pub fn new(telemetry: &telemetry::Metrics) -> Self {
         let seconds = || Histogram::new(exponential_buckets(0.000_05, 2.0, 18));
+        let (commands, effects) = (Family::default(), Family::default());
         let families = Families {
-            commands: Family::default(),
-            effects: Family::default(),
+            commands: counters(&commands, "command", COMMANDS),
+            effects: counters(&effects, "effect", EFFECTS),
             batch_commands: Histogram::new(exponential_buckets(1.0, 2.0, 11)),
             batch_bytes: Histogram::new(exponential_buckets(256.0, 4.0, 10)),
             commit_seconds: seconds(),
@@ -57,8 +58,8 @@ impl Metrics {
         };
         telemetry.register("partition", |registry| {
             let f = &families;
-            registry.register("commands", "Commands applied", f.commands.clone());
-            registry.register("effects", "Effects released", f.effects.clone());
+            registry.register("commands", "Commands applied", commands);
+            registry.register("effects", "Effects released", effects);
             let help = "Commands that shared a commit";
             registry.register("batch_commands", help, f.batch_commands.clone());
             let help = "Bytes of rows in a commit";
@@ -91,11 +92,11 @@ impl Metrics {
     }
 
     pub(super) fn command(&self, command: &Command) {
-        self.0.commands.get_or_create(&[("command", command_name(command))]).inc();
+        self.0.commands[number_of_command(command)].inc();
     }
 
     pub(super) fn effect(&self, effect: &Effect) {
-        self.0.effects.get_or_create(&[("effect", effect_name(effect))]).inc();
+        self.0.effects[number_of_effect(effect)].inc();
     }
 
     pub(super) fn committed(&self, commands: usize, bytes: usize, took: Duration) {
@@ -109,48 +110,83 @@ impl Metrics {
     }
 }
 
-fn command_name(command: &Command) -> &'static str {
-    match command {
-        Command::Invoke(_) => "invoke",
-        Command::Attach { .. } => "attach",
-        Command::Output { .. } => "output",
-        Command::Signal { .. } => "signal",
-        Command::Cancel { .. } => "cancel",
-        Command::Kill { .. } => "kill",
-        Command::Pause { .. } => "pause",
-        Command::Resume { .. } => "resume",
-        Command::Purge { .. } => "purge",
-        Command::PurgeJournal { .. } => "purge_journal",
-        Command::Forget { .. } => "forget",
-        Command::RestartAsNew { .. } => "restart_as_new",
-        Command::PatchState { .. } => "patch_state",
-        Command::StartTask { .. } => "start_task",
-        Command::MessageTask { .. } => "message_task",
-        Command::AnswerAsk { .. } => "answer_ask",
-        Command::PutSchedule(_) => "put_schedule",
-        Command::DeleteSchedule { .. } => "delete_schedule",
-        Command::PauseSchedule { .. } => "pause_schedule",
-        Command::ResumeSchedule { .. } => "resume_schedule",
-        Command::TriggerSchedule { .. } => "trigger_schedule",
-        Command::Attempt(_) => "attempt",
-        Command::TimerDue { .. } => "timer_due",
-        Command::Deliver { .. } => "deliver",
-        Command::Delivered { .. } => "delivered",
-        Command::Noticed { .. } => "noticed",
-    }
+/// A counter for each name, found once and not whenever something is counted.
+fn counters(
+    family: &Family<Label, Counter>,
+    label: &'static str,
+    names: &[&'static str],
+) -> Box<[Counter]> {
+    names.iter().map(|name| family.get_or_create_owned(&[(label, *name)])).collect()
 }
 
-fn effect_name(effect: &Effect) -> &'static str {
-    match effect {
-        Effect::Invoke { .. } => "invoke",
-        Effect::Notify { .. } => "notify",
-        Effect::Suspend { .. } => "suspend",
-        Effect::Abort { .. } => "abort",
-        Effect::Reply(_) => "reply",
-        Effect::Ended { .. } => "ended",
-        Effect::WakeAt(_) => "wake_at",
-        Effect::Notice { .. } => "notice",
-        Effect::Told { .. } => "told",
-        Effect::Send { .. } => "send",
+/// Which of `names` is `name`.
+const fn position(names: &[&str], name: &str) -> usize {
+    let mut at = 0;
+    while !is_same(names[at].as_bytes(), name.as_bytes()) {
+        at += 1;
     }
+    at
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// The names of all variants, and a function that gives the position of a variant's name.
+macro_rules! names {
+    ($names:ident, $number:ident($type:ty), $($variant:pat => $name:literal,)+) => {
+        const $names: &[&str] = &[$($name),+];
+
+        fn $number(it: &$type) -> usize {
+            match it {
+                $($variant => const { position($names, $name) },)+
+            }
+        }
+    };
+}
+
+names! { COMMANDS, number_of_command(Command),
+    Command::Invoke(_) => "invoke",
+    Command::Attach { .. } => "attach",
+    Command::Output { .. } => "output",
+    Command::Signal { .. } => "signal",
+    Command::Cancel { .. } => "cancel",
+    Command::Kill { .. } => "kill",
+    Command::Pause { .. } => "pause",
+    Command::Resume { .. } => "resume",
+    Command::Purge { .. } => "purge",
+    Command::PurgeJournal { .. } => "purge_journal",
+    Command::Forget { .. } => "forget",
+    Command::RestartAsNew { .. } => "restart_as_new",
+    Command::PatchState { .. } => "patch_state",
+    Command::StartTask { .. } => "start_task",
+    Command::MessageTask { .. } => "message_task",
+    Command::AnswerAsk { .. } => "answer_ask",
+    Command::PutSchedule(_) => "put_schedule",
+    Command::DeleteSchedule { .. } => "delete_schedule",
+    Command::PauseSchedule { .. } => "pause_schedule",
+    Command::ResumeSchedule { .. } => "resume_schedule",
+    Command::TriggerSchedule { .. } => "trigger_schedule",
+    Command::Attempt(_) => "attempt",
+    Command::TimerDue { .. } => "timer_due",
+    Command::Deliver { .. } => "deliver",
+    Command::Delivered { .. } => "delivered",
+    Command::Noticed { .. } => "noticed",
+}
+
+names! { EFFECTS, number_of_effect(Effect),
+    Effect::Invoke { .. } => "invoke",
+    Effect::Notify { .. } => "notify",
+    Effect::Suspend { .. } => "suspend",
+    Effect::Abort { .. } => "abort",
+    Effect::Reply(_) => "reply",
+    Effect::Ended { .. } => "ended",
+    Effect::WakeAt(_) => "wake_at",
+    Effect::Notice { .. } => "notice",
+    Effect::Told { .. } => "told",
+    Effect::Send { .. } => "send",
 }

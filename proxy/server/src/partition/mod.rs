@@ -16,6 +16,7 @@ mod timers;
 mod turn;
 mod waiters;
 mod watches;
+mod writer;
 
 pub use config::Config;
 pub use metrics::Metrics;
@@ -216,7 +217,8 @@ impl Handle {
 
     /// What an attempt said; never refused, never waits. `room` is the back-pressure.
     pub fn say(&self, said: AttemptSaid) {
-        self.shared.queue.push(Work::Said(Box::new(said)));
+        let next = self.shared.queue.say(Work::Said(Box::new(said)));
+        self.shared.go_on(next);
     }
 
     /// Waits until the partition has room for more of what attempts say.
@@ -252,7 +254,9 @@ impl Handle {
     }
 
     fn offer(&self, command: Command, answer: Answer) -> Result<(), Unavailable> {
-        self.shared.queue.offer(Work::Ask(Ask { command, answer }))
+        let next = self.shared.queue.offer(Work::Ask(Ask { command, answer }))?;
+        self.shared.go_on(next);
+        Ok(())
     }
 
     /// An answer that does not come is one that the end of the partition swallowed.

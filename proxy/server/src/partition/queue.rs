@@ -7,6 +7,7 @@ use holdfast_machine::{
     command::{AttemptSaid, Command, Reply, Said},
     id::{InvocationId, PartitionId},
     model::SignalValue,
+    time::Timestamp,
 };
 use std::{
     collections::VecDeque,
@@ -79,7 +80,26 @@ struct State {
     asleep: bool,
     /// The thread has to look at the clock again.
     look: bool,
+    /// When the thread has to look at the clock by itself.
+    alarm: Option<Timestamp>,
+    /// So little goes on that whoever puts something in may as well take the turn.
+    quiet: bool,
     closed: Option<Unavailable>,
+}
+
+/// What who has put something in has to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    Nothing,
+    /// Take a turn: the thread was not woken.
+    Turn,
+}
+
+impl State {
+    fn put(&mut self, work: Work) {
+        self.bytes += weight(&work);
+        self.work.push_back(work);
+    }
 }
 
 impl Queue {
@@ -97,7 +117,8 @@ impl Queue {
     }
 
     /// Puts in what may be refused: there is too much already, or the partition has ended.
-    pub(super) fn offer(&self, work: Work) -> Result<(), Unavailable> {
+    #[must_use = "the turn may be the caller's"]
+    pub(super) fn offer(&self, work: Work) -> Result<Next, Unavailable> {
         let state = self.lock();
         if let Some(closed) = &state.closed {
             return Err(closed.clone());
@@ -106,8 +127,19 @@ impl Queue {
             let (partition, retry_after_ms) = (self.partition, RETRY_AFTER_MS);
             return Err(Unavailable::Overloaded { partition, retry_after_ms });
         }
-        self.put(state, work);
-        Ok(())
+        Ok(self.put_quietly(state, work))
+    }
+
+    /// Puts in what is not refused, as `push` does.
+    #[must_use = "the turn may be the caller's"]
+    pub(super) fn say(&self, work: Work) -> Next {
+        let state = self.lock();
+        if state.closed.is_some() {
+            drop(state);
+            drop(work);
+            return Next::Nothing;
+        }
+        self.put_quietly(state, work)
     }
 
     /// Puts in what is not refused. Once the partition has ended it is dropped: whatever it was is
@@ -160,11 +192,17 @@ impl Queue {
         (state.work.len(), state.bytes)
     }
 
-    /// Fills `batch`, after a sleep of at most `patience` if nothing is there. False: the queue is
-    /// closed and empty.
-    pub(super) fn take(&self, batch: &mut Vec<Work>, patience: Option<Duration>) -> bool {
-        let mut state = self.sleep(self.lock(), patience);
-        state.look = false;
+    /// Sleeps until there is something to take, the clock has to be looked at, or the queue is
+    /// closed. `patience` says how long it is until an alarm.
+    pub(super) fn wait(&self, patience: impl Fn(Timestamp) -> Duration) {
+        let state = self.lock();
+        let patience = state.alarm.map(patience);
+        self.sleep(state, patience).look = false;
+    }
+
+    /// Fills `batch`. False: the queue is closed and empty.
+    pub(super) fn take(&self, batch: &mut Vec<Work>) -> bool {
+        let mut state = self.lock();
         let mut bytes = 0;
         while batch.len() < self.batch_commands_max {
             let Some(work) = state.work.front() else {
@@ -182,6 +220,26 @@ impl Queue {
         drop(state);
         self.room.notify_waiters();
         !ended
+    }
+
+    /// After a turn: when the clock has to be looked at again, and whether little goes on. What
+    /// came in the meantime is the thread's.
+    pub(super) fn settle(&self, alarm: Option<Timestamp>, quiet: bool) {
+        let mut state = self.lock();
+        let sooner = match (alarm, state.alarm) {
+            (Some(alarm), Some(before)) => alarm < before,
+            (alarm, None) => alarm.is_some(),
+            (None, Some(_)) => false,
+        };
+        (state.alarm, state.quiet) = (alarm, quiet);
+        if sooner || !state.work.is_empty() || state.closed.is_some() {
+            self.wake(state);
+        }
+    }
+
+    /// Wakes the thread if it sleeps.
+    pub(super) fn rouse(&self) {
+        self.wake(self.lock());
     }
 
     /// Waits while there is more than twice of what doors may put in: what has begun goes on where
@@ -226,9 +284,19 @@ impl Queue {
     }
 
     fn put(&self, mut state: MutexGuard<'_, State>, work: Work) {
-        state.bytes += weight(&work);
-        state.work.push_back(work);
+        state.put(work);
         self.wake(state);
+    }
+
+    /// As `put`; where little goes on, the thread sleeps on.
+    fn put_quietly(&self, mut state: MutexGuard<'_, State>, work: Work) -> Next {
+        let here = state.quiet && state.asleep && state.work.is_empty();
+        state.put(work);
+        if here {
+            return Next::Turn;
+        }
+        self.wake(state);
+        Next::Nothing
     }
 
     fn wake(&self, mut state: MutexGuard<'_, State>) {
@@ -305,7 +373,7 @@ mod tests {
 
     fn taken(queue: &Queue) -> Vec<u32> {
         let mut batch = Vec::new();
-        queue.take(&mut batch, Some(Duration::ZERO));
+        queue.take(&mut batch);
         let attempt = |work: &Work| match work {
             Work::AskAgain { attempt, .. } => *attempt,
             _ => unreachable!("nothing else is put in"),
@@ -337,13 +405,13 @@ mod tests {
     #[test]
     fn doors_are_refused_where_attempts_are_not() {
         let queue = queue(2, 2);
-        queue.offer(wish(1)).unwrap();
+        assert_eq!(queue.offer(wish(1)), Ok(Next::Nothing));
         queue.push(wish(2));
         assert!(matches!(queue.offer(wish(3)), Err(Unavailable::Overloaded { .. })));
         queue.push(wish(4));
         assert_eq!(queue.depth().0, 3);
         taken(&queue);
-        queue.offer(wish(5)).unwrap();
+        assert_eq!(queue.offer(wish(5)), Ok(Next::Nothing));
     }
 
     #[test]
@@ -354,10 +422,10 @@ mod tests {
         queue.push(wish(2));
         assert_eq!(queue.offer(wish(3)), Err(Unavailable::ShuttingDown));
         let mut batch = Vec::new();
-        assert!(queue.take(&mut batch, None));
+        assert!(queue.take(&mut batch));
         assert_eq!(batch.len(), 1);
         batch.clear();
-        assert!(!queue.take(&mut batch, None));
+        assert!(!queue.take(&mut batch));
     }
 
     /// Counts the places that were given back.

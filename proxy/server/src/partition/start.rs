@@ -1,9 +1,16 @@
 //! Making the partitions, running their threads, and ending them.
 
 use super::{
-    Config, Handle, Hands, Nobody, Notices, Router, Unavailable, live::Live, metrics::Metrics,
-    queue::Queue, release::Release, timers::Timers, turn::Partition, waiters::Waiters,
+    Config, Handle, Hands, Nobody, Notices, Router, Unavailable,
+    live::Live,
+    metrics::Metrics,
+    queue::Queue,
+    release::Release,
+    timers::Timers,
+    turn::Partition,
+    waiters::Waiters,
     watches::Watches,
+    writer::{self, Writer},
 };
 use crate::clock::Clock;
 use crate::store::{CommitError, Lease, Store};
@@ -14,6 +21,7 @@ use std::{
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     thread::JoinHandle,
+    time::Duration,
 };
 
 /// Why the partitions cannot start.
@@ -40,6 +48,9 @@ pub(super) struct Shared {
     pub id: PartitionId,
     pub queue: Queue,
     pub watches: Arc<Watches>,
+    /// Absent before the thread has recovered, and after the end.
+    pub writer: Writer,
+    pub clock: Arc<dyn Clock>,
     ready: AtomicBool,
     waiters: AtomicU64,
 }
@@ -88,8 +99,8 @@ pub fn start(
     let handle = |id| {
         let queue = Queue::new(id, &config);
         let (ready, waiters) = (AtomicBool::new(false), AtomicU64::new(0));
-        let watches = Arc::default();
-        Handle { shared: Arc::new(Shared { id, queue, watches, ready, waiters }) }
+        let (watches, writer, clock) = (Arc::default(), Writer::default(), clock.clone());
+        Handle { shared: Arc::new(Shared { id, queue, watches, writer, clock, ready, waiters }) }
     };
     let handles = partitions.all().map(handle).collect();
     let router = Router { partitions, handles, store: store.clone() };
@@ -116,7 +127,7 @@ impl Partitions {
             let id = handle.id();
             let thread = std::thread::Builder::new()
                 .name(format!("partition-{}", id.0))
-                .spawn(move || partition.run());
+                .spawn(move || writer::run(partition));
             match thread {
                 Ok(thread) => running.threads.push(thread),
                 Err(error) => {
@@ -157,6 +168,9 @@ impl Partitions {
             clock: self.clock.clone(),
             shared,
             release,
+            work: Vec::new(),
+            committed_in: Duration::ZERO,
+            inline_turns: self.config.inline_turns,
             metrics: self.metrics.clone(),
             gauges: self.metrics.gauges(id),
             forget_rows_max: self.config.batch_forget_rows_max.max(1),

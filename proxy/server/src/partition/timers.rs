@@ -1,19 +1,12 @@
 //! When the next timer of the partition is due. The timers themselves are rows of the store; of
 //! them only two moments are held in memory. Never fires a timer early.
 
-use crate::clock::Clock;
 use holdfast_machine::{
     id::PartitionId,
     kv::{Fault, Kv},
     tables::timer::{self, Timer, TimerKind},
     time::Timestamp,
 };
-use std::time::Duration;
-
-/// Longest sleep until a timer: the machine's clock may be set forward, or the machine suspended,
-/// and nothing wakes who sleeps by another clock.
-const SLEEP_MAX: Duration = Duration::from_secs(1);
-
 /// So many batches of rows are looked through in one turn for what somebody waits for.
 const LOOK_AHEAD: usize = 4;
 
@@ -61,9 +54,9 @@ impl Timers {
         self.next = Some(self.next.map_or(due, |next| next.min(due)));
     }
 
-    /// How long nothing is due. `None`: until some command comes.
-    pub(super) fn patience(&self, clock: &dyn Clock) -> Option<Duration> {
-        self.next.map(|next| clock.until(next).min(SLEEP_MAX))
+    /// When something may be due. `None`: not until some command comes.
+    pub(super) fn next(&self) -> Option<Timestamp> {
+        self.next
     }
 
     /// The rows that are due, earliest first; at most a batch of them, and where some of it is to be

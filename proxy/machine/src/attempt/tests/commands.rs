@@ -262,7 +262,7 @@ fn parts_that_must_be_there() {
             ProposeRunCompletion{1:1}
                 failed 571 HF0084 Retry: the service sent a message of type ProposeRunCompletion (0x0005) that cannot be understood: its result is missing
             Run{}
-                Run
+                (nothing is said)
             Sleep{}
                 Sleep
             Suspension{}

@@ -156,10 +156,9 @@ fn a_connection_that_breaks() {
                 send Input 04000000000000027200
             head 200
             chunk Run{11:1}
-                say
-                  Run 5801
             broken stream reset: INTERNAL_ERROR
                 say
+                  Run 5801
                   failed 500 HF0070 Retry: the conversation with the service broke: stream reset: INTERNAL_ERROR
                 reset
                 finished
@@ -220,10 +219,9 @@ fn a_message_that_is_too_large() {
                 send Input 04000000000000027200
             head 200
             chunk Run{11:1}
-                say
-                  Run 5801
             raw 0401000000000065
                 say
+                  Run 5801
                   failed 500 HF0082 Retry: the response cannot be read: message Output (0x0401) of 101 bytes is larger than the limit of 100 bytes; send less or raise the limit
                 reset
                 finished
@@ -343,8 +341,6 @@ fn after_an_abort_nothing_is_said() {
                 send Input 04000000000000027200
             head 200
             chunk Run{11:1}
-                say
-                  Run 5801
             abort
                 reset
                 finished

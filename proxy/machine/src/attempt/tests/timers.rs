@@ -10,6 +10,7 @@ fn inactivity_asks_to_suspend_and_then_the_abort_timeout_runs() {
          head 200
          chunk Run{11:1}
          deadline
+         deadline
          deadline",
         expect![[r#"
             open
@@ -17,10 +18,12 @@ fn inactivity_asks_to_suspend_and_then_the_abort_timeout_runs() {
                 send Input 04000000000000027200
             head 200
             chunk Run{11:1}
+            deadline
+                after 5 ms
                 say
                   Run 5801
             deadline
-                after 2000 ms
+                after 1995 ms
                 half-close
             deadline
                 after 5000 ms
@@ -199,16 +202,15 @@ fn a_hint_is_told_again_after_something_went_on() {
                 send Input 04000000000000027200
             head 200
             chunk Run{11:1} AwaitingOn{1:{1:1 5:1}}
-                say
-                  Run 5801
                 awaiting FirstCompleted(1)
             chunk AwaitingOn{1:{1:1 5:1}}
             chunk Run{11:2}
-                say
-                  Run 5802
             chunk AwaitingOn{1:{1:1 5:1}}
                 awaiting FirstCompleted(1)
             stored 3 Signal{2:17 4:{}}
+                say
+                  Run 5801
+                  Run 5802
                 send Signal fbff00000000000410112200
             chunk AwaitingOn{1:{1:1 5:1}}
                 awaiting FirstCompleted(1)
@@ -236,7 +238,8 @@ fn chunks_put_the_abort_off() {
          deadline
          wait 4999
          chunk Run{11:1}
-         wait 4999
+         deadline
+         wait 4994
          raw 00
          deadline",
         expect![[r#"
@@ -249,9 +252,11 @@ fn chunks_put_the_abort_off() {
                 half-close
             wait 4999
             chunk Run{11:1}
+            deadline
+                after 5 ms
                 say
                   Run 5801
-            wait 4999
+            wait 4994
             raw 00
             deadline
                 after 5000 ms
@@ -287,6 +292,7 @@ fn in_request_response_the_abort_timeout_runs_from_the_beginning() {
          head 200
          wait 3000
          chunk Run{11:1}
+         deadline
          deadline",
         expect![[r#"
             open
@@ -297,10 +303,12 @@ fn in_request_response_the_abort_timeout_runs_from_the_beginning() {
             head 200
             wait 3000
             chunk Run{11:1}
+            deadline
+                after 5 ms
                 say
                   Run 5801
             deadline
-                after 5000 ms
+                after 4995 ms
                 say
                   failed 500 HF0072 Retry: the service sent nothing for 5000 ms although it was expected to finish or to suspend; if its work takes that long, raise the abort timeout
                 reset
@@ -542,4 +550,79 @@ fn large_payloads_are_sent_as_they_are() {
     attempt.handle_stored(Timestamp(0), entry(2));
     let Some(Output::Send(news)) = attempt.poll() else { panic!("news") };
     assert_eq!(news[1].as_ptr(), payload.as_ptr());
+}
+
+#[test]
+fn a_run_that_begins_is_told_with_its_result() {
+    check(
+        "open Greeter/greet v6
+         head 200
+         chunk Run{11:1}
+         wait 4
+         chunk ProposeRunCompletion{1:1 14:x0a}
+         chunk Run{11:2} Run{11:3}
+         wait 2
+         chunk Run{11:4}
+         wait 2
+         chunk Sleep{1:9 11:5}",
+        expect![[r#"
+            open
+                send Start 00000000000000440a180707070707070707070707070707070707070707070707071226696e765f31304270656c617534455166306467394d4b6f56324c36614b7350337753705879371801
+                send Input 04000000000000027200
+            head 200
+            chunk Run{11:1}
+            wait 4
+            chunk ProposeRunCompletion{1:1 14:x0a}
+                say
+                  Run 5801
+                  result of 1 08012a030a010a
+            chunk Run{11:2} Run{11:3}
+            wait 2
+            chunk Run{11:4}
+            wait 2
+            chunk Sleep{1:9 11:5}
+                say
+                  Run 5802
+                  Run 5803
+                  Run 5804
+                  Sleep 08095805
+        "#]],
+    );
+}
+
+#[test]
+fn a_run_that_takes_long_is_told_alone() {
+    check(
+        "open Greeter/greet v6
+         head 200
+         chunk Run{11:1}
+         deadline
+         chunk Run{11:2}
+         suspend
+         chunk Run{11:3}
+         broken it fell",
+        expect![[r#"
+            open
+                send Start 00000000000000440a180707070707070707070707070707070707070707070707071226696e765f31304270656c617534455166306467394d4b6f56324c36614b7350337753705879371801
+                send Input 04000000000000027200
+            head 200
+            chunk Run{11:1}
+            deadline
+                after 5 ms
+                say
+                  Run 5801
+            chunk Run{11:2}
+            suspend
+                say
+                  Run 5802
+                half-close
+            chunk Run{11:3}
+            broken it fell
+                say
+                  Run 5803
+                  failed 500 HF0070 Retry: the conversation with the service broke: it fell
+                reset
+                finished
+        "#]],
+    );
 }

@@ -46,10 +46,14 @@ pub(super) struct Bench {
     pub places: Arc<Free>,
     /// What is registered for `Greeter/run`.
     pub registered: Registered,
+    /// The thread that took the turn of the latest attempt.
+    pub started_on: StartedOn,
     done: mpsc::UnboundedReceiver<Done>,
     /// Attempts that a test has not asked for yet.
     started: Mutex<HashMap<InvocationId, Admitted>>,
 }
+
+pub(super) type StartedOn = Arc<std::sync::Mutex<Option<std::thread::ThreadId>>>;
 
 pub(super) type Registered = Arc<std::sync::Mutex<Option<Callee>>>;
 
@@ -63,6 +67,7 @@ pub(super) enum Done {
 struct Notes {
     places: Arc<Free>,
     registered: Registered,
+    started_on: StartedOn,
     done: mpsc::UnboundedSender<Done>,
 }
 
@@ -91,6 +96,7 @@ impl Hands for Notes {
     }
 
     fn start(&self, attempt: Admitted) {
+        *self.started_on.lock().unwrap() = Some(std::thread::current().id());
         let _ = self.done.send(Done::Started(Box::new(attempt)));
     }
 
@@ -119,11 +125,28 @@ impl Bench {
         let (sender, done) = mpsc::unbounded_channel();
         let places = Arc::new(Free(AtomicUsize::new(PLACES)));
         let registered = Registered::default();
-        let notes = Notes { places: places.clone(), registered: registered.clone(), done: sender };
+        let started_on = StartedOn::default();
+        let notes = Notes {
+            places: places.clone(),
+            registered: registered.clone(),
+            started_on: started_on.clone(),
+            done: sender,
+        };
         let hands = Arc::new(notes);
         let running = waiting.run(hands).unwrap();
         let started = Mutex::default();
-        Bench { store, clock, router, telemetry, running, places, registered, done, started }
+        Bench {
+            store,
+            clock,
+            router,
+            telemetry,
+            running,
+            places,
+            registered,
+            started_on,
+            done,
+            started,
+        }
     }
 
     /// Ends the process without a goodbye and starts another on the same store.

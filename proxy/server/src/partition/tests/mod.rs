@@ -51,7 +51,9 @@ async fn nothing_leaves_before_it_is_durable() {
 
 #[tokio::test]
 async fn what_is_ready_shares_one_commit() {
-    let bench = Bench::new(1);
+    // Its commits are held up, and this thread must not be.
+    let config = Config { inline_turns: false, ..Config::default() };
+    let bench = Bench::with(Memory::new(Partitions(1)), config);
     bench.of(&service(0)).call(invoke(&service(0))).await.unwrap();
     let held = bench.store.hold();
     let calls: Vec<_> = (1..=64)
@@ -71,6 +73,51 @@ async fn what_is_ready_shares_one_commit() {
     }
     let commits = bench.store.commits() - before;
     assert!(commits <= 33, "{commits} commits for 64 calls");
+}
+
+/// Some calls, one after the other, after which nothing goes on.
+async fn quiet(bench: &mut Bench) {
+    for number in 1..=3 {
+        let new = service(number);
+        bench.of(&new).call(invoke(&new)).await.unwrap();
+        bench.attempt(new.id).await.complete("out");
+        bench.of(&new).call(Command::Output { invocation: new.id }).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn where_nothing_else_goes_on_the_caller_takes_the_turn() {
+    for inline_turns in [true, false] {
+        let config = Config { inline_turns, ..Config::default() };
+        let mut bench = Bench::with(Memory::new(Partitions(1)), config);
+        quiet(&mut bench).await;
+        let here = *bench.started_on.lock().unwrap() == Some(std::thread::current().id());
+        assert_eq!(here, inline_turns);
+    }
+}
+
+#[tokio::test]
+async fn a_turn_of_the_caller_that_fails_stops_the_partition() {
+    let mut bench = Bench::new(1);
+    quiet(&mut bench).await;
+    bench.store.plan(bench.store.commits() + 1, Trouble::Fail);
+    let new = service(9);
+    let refused = bench.of(&new).call(invoke(&new)).await;
+    assert!(matches!(refused, Err(Unavailable::Stopped { .. })), "{refused:?}");
+    assert!(matches!(bench.of(&new).closed(), Some(Unavailable::Stopped { .. })));
+    bench.running.stop();
+}
+
+#[tokio::test]
+async fn a_timer_that_a_turn_of_the_caller_sets_rings() {
+    let mut bench = Bench::new(1);
+    quiet(&mut bench).await;
+    let mut new = service(9);
+    new.start_at = Some(NOW.plus(Duration::from_secs(5)));
+    bench.of(&new).call(invoke(&new)).await.unwrap();
+    assert!(bench.nothing_done());
+    bench.clock.advance(Duration::from_secs(5));
+    bench.attempt(new.id).await;
 }
 
 #[tokio::test]

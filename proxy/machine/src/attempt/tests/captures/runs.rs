@@ -20,10 +20,9 @@ fn run_v6_gets_the_whole_completion() {
                 sends Start, Input
             head 200
             chunk 041100000000000a580162066d792d72756e
-                say
-                  Run 580162066d792d72756e
             chunk 000500000000000d080172092272616e2d426f6222
                 say
+                  Run 580162066d792d72756e
                   result of 1 08012a0b0a092272616e2d426f6222
             stored 1 Run{11:1 12:"my-run"}
             stored 2 801100000000000f08012a0b0a092272616e2d426f6222
@@ -58,10 +57,9 @@ fn run_v7_gets_an_acknowledgement() {
                 sends Start, Input
             head 200
             chunk 041100000000000a580162066d792d72756e
-                say
-                  Run 580162066d792d72756e
             chunk 000580000000000d080172092272616e2d426f6222
                 say
+                  Run 580162066d792d72756e
                   result of 1 08012a0b0a092272616e2d426f6222
             chunk 000600000000000a0a080a01011201012801
                 awaiting FirstCompleted(1, signal 1)
