@@ -250,11 +250,19 @@ const DIGITS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP
 const U64_DIGITS: usize = 11;
 const U128_DIGITS: usize = 22;
 
+/// So many digits are taken at once: a division of 128 bits costs as much as many of 64.
+const LIMB_DIGITS: usize = 10;
+const LIMB: u128 = 62u128.pow(LIMB_DIGITS as u32);
+
 fn push_base62(out: &mut String, mut value: u128, width: usize) {
     let mut digits = [b'0'; U128_DIGITS];
-    for digit in digits[..width].iter_mut().rev() {
-        *digit = DIGITS[(value % 62) as usize];
-        value /= 62;
+    for limb_digits in digits[..width].rchunks_mut(LIMB_DIGITS) {
+        let mut limb = (value % LIMB) as u64;
+        value /= LIMB;
+        for digit in limb_digits.iter_mut().rev() {
+            *digit = DIGITS[(limb % 62) as usize];
+            limb /= 62;
+        }
     }
     out.push_str(std::str::from_utf8(&digits[..width]).expect("digits are ASCII"));
 }

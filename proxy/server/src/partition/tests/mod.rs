@@ -18,6 +18,11 @@ use holdfast_machine::{
 use holdfast_wire::message::MessageType;
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
+/// For tests whose commits are held up: their own thread must not be.
+fn on_its_thread() -> Config {
+    Config { inline_turns: false, ..Config::default() }
+}
+
 fn invoke(new: &NewInvocation) -> Command {
     Command::Invoke(Box::new(new.clone()))
 }
@@ -36,7 +41,7 @@ async fn a_call_is_accepted_run_and_answered() {
 
 #[tokio::test]
 async fn nothing_leaves_before_it_is_durable() {
-    let mut bench = Bench::new(1);
+    let mut bench = Bench::with(Memory::new(Partitions(1)), on_its_thread());
     let new = service(1);
     let held = bench.store.hold();
     let accepted = bench.of(&new);
@@ -51,9 +56,7 @@ async fn nothing_leaves_before_it_is_durable() {
 
 #[tokio::test]
 async fn what_is_ready_shares_one_commit() {
-    // Its commits are held up, and this thread must not be.
-    let config = Config { inline_turns: false, ..Config::default() };
-    let bench = Bench::with(Memory::new(Partitions(1)), config);
+    let bench = Bench::with(Memory::new(Partitions(1)), on_its_thread());
     bench.of(&service(0)).call(invoke(&service(0))).await.unwrap();
     let held = bench.store.hold();
     let calls: Vec<_> = (1..=64)
@@ -240,7 +243,7 @@ async fn a_corrupt_row_stops_the_partition() {
 
 #[tokio::test]
 async fn too_many_commands_are_refused_and_none_is_lost() {
-    let config = Config { commands_max: 4, ..Config::default() };
+    let config = Config { commands_max: 4, ..on_its_thread() };
     let bench = Bench::with(Memory::new(Partitions(1)), config);
     let held = bench.store.hold();
     let handle = bench.of(&service(0));
@@ -447,7 +450,7 @@ async fn no_place_is_lost_with_a_partition() {
 
 #[tokio::test]
 async fn stopping_works_on_what_is_queued_and_refuses_the_rest() {
-    let bench = Bench::new(1);
+    let bench = Bench::with(Memory::new(Partitions(1)), on_its_thread());
     let handle = bench.of(&service(0));
     let held = bench.store.hold();
     let calls: Vec<_> =
