@@ -7,6 +7,7 @@ use crate::{
     model::*,
     retry::RetryPolicy,
     schedule::{Plan, Unfired},
+    tables::push_config::PushConfig,
     task::{NewMessage, NewTask},
     time::Timestamp,
 };
@@ -97,6 +98,20 @@ pub enum Command {
         answer: Box<Answer>,
     },
 
+    /// Send the feed of a task to a receiver, from now on; the one of that name is replaced. Answers
+    /// `Reply::Stored`, `Reply::TooManyPushes`, `Reply::Unknown`.
+    PutPush {
+        invocation: InvocationId,
+        name: String,
+        config: Box<PushConfig>,
+    },
+    /// Send it there no more, nor what is queued. Answers `Reply::Done` also where there is no such
+    /// receiver.
+    DeletePush {
+        invocation: InvocationId,
+        name: String,
+    },
+
     // --- schedules
     /// Create or replace a schedule. Answers `Reply::Stored`. The same plan again changes nothing;
     /// another one keeps what has happened, and begins to count anew only with other times.
@@ -148,6 +163,10 @@ pub enum Command {
     /// The notice `sequence` was delivered, or will never be: forget it. Answers `Reply::Done`,
     /// also where it is forgotten already.
     Noticed {
+        sequence: u64,
+    },
+    /// The same of an event that was to be sent to a receiver.
+    Pushed {
         sequence: u64,
     },
 }
@@ -239,7 +258,7 @@ pub enum Reply {
     VersionMismatch {
         current: String,
     },
-    /// A schedule is stored; `new` where there was none of that name.
+    /// A schedule or a receiver is stored; `new` where there was none of that name.
     Stored {
         new: bool,
     },
@@ -280,6 +299,8 @@ pub enum Reply {
     OtherMessage,
     /// So many messages wait already.
     TooManyWait(usize),
+    /// A task has so many receivers already.
+    TooManyPushes(u32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

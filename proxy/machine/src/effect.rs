@@ -27,6 +27,9 @@ pub enum Effect {
     /// Rows of a task's feed were written, the last one `sequence`. Derived again from the feed, by
     /// whoever reads on.
     Told { task: InvocationId, sequence: u64 },
+    /// Events were queued for receivers, and perhaps more behind the first. Derived again from the
+    /// push table.
+    Push { sequence: u64 },
     /// An outbox row to another partition. Derived again from the outbox table.
     Send { to: PartitionId, sequence: u64, message: Bytes },
 }

@@ -10,12 +10,13 @@ use crate::apply::Here;
 use crate::effect::Effect;
 use crate::kv::{Fault, Kv};
 use crate::tables::codec::corrupt;
-use crate::tables::{TableId, invocation, notice, outbox, running, timer};
+use crate::tables::{TableId, invocation, notice, outbox, push, running, timer};
 use crate::time::Timestamp;
 
 /// All effects that the tables call for: `Invoke` for what is running, in the order in which it first
 /// wanted to, since it may wait for its turn (and `Suspend` where a pause is wanted), `WakeAt` for
-/// the earliest timer, `Notice` for the earliest notice, `Send` for the outbox.
+/// the earliest timer, `Notice` for the earliest notice, `Push` for the
+/// earliest event that is to be sent, `Send` for the outbox.
 ///
 /// # Errors
 /// If the store cannot be read or is corrupt.
@@ -39,6 +40,8 @@ pub fn recover(kv: &dyn Kv, here: Here) -> Result<Vec<Effect>, Fault> {
     effects.extend(timer::next(kv, here.partition, Timestamp(0))?.map(Effect::WakeAt));
     let first = notice::first(kv, here.partition)?;
     effects.extend(first.map(|sequence| Effect::Notice { sequence }));
+    let first = push::first(kv, here.partition)?;
+    effects.extend(first.map(|sequence| Effect::Push { sequence }));
     outbox::scan(kv, here.partition, &mut |to, sequence, message| {
         effects.push(Effect::Send { to, sequence, message });
         true

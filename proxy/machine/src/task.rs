@@ -3,11 +3,14 @@
 
 use crate::ask::{Action, Answer, Ask, Asks, Closed};
 use crate::model::{FailedBy, Failure, Outcome};
+use crate::tables::push_config::PushConfig;
 use crate::time::Timestamp;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+/// Receivers of one feed.
+pub const PUSHES_MAX: u32 = 16;
 /// Messages that may wait for an ask of one task.
 pub const WAITING_MAX: usize = 64;
 /// Longest text of a progress, in bytes.
@@ -115,6 +118,8 @@ pub struct NewTask {
     pub digest: Bytes,
     /// The message that started it.
     pub message: Option<NewMessage>,
+    /// Receivers of its feed from the first row on, by name; at most `PUSHES_MAX`.
+    pub pushes: Vec<(String, PushConfig)>,
 }
 
 /// What somebody says to a task.

@@ -17,6 +17,7 @@ mod outbox;
 mod pause;
 mod promise;
 mod purge;
+mod push;
 mod restart;
 mod run;
 mod said;
@@ -158,6 +159,16 @@ impl Turn<'_, '_> {
                 self.reply(reply);
                 Ok(())
             }
+            Command::PutPush { invocation, name, config } => {
+                let reply = self.put_push(invocation, &name, *config)?;
+                self.reply(reply);
+                Ok(())
+            }
+            Command::DeletePush { invocation, name } => {
+                let reply = self.delete_push(invocation, &name)?;
+                self.reply(reply);
+                Ok(())
+            }
             Command::PutSchedule(plan) => {
                 let reply = self.put_schedule(*plan)?;
                 self.reply(reply);
@@ -189,6 +200,10 @@ impl Turn<'_, '_> {
             Command::Delivered { to, sequence } => self.delivered(to, sequence),
             Command::Noticed { sequence } => {
                 self.noticed(sequence);
+                Ok(())
+            }
+            Command::Pushed { sequence } => {
+                self.pushed(sequence);
                 Ok(())
             }
         }

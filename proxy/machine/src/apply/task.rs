@@ -13,7 +13,7 @@ use crate::tables::codec::corrupt;
 use crate::tables::invocation::Record;
 use crate::tables::listing::{self, Listing, Place};
 use crate::tables::task::{self, Known, Task};
-use crate::tables::{TableId, ask, feed};
+use crate::tables::{TableId, ask, feed, push_config};
 use crate::task::{Ended, Event, NewMessage, NewTask, State, Taken, Told, WAITING_MAX, What};
 
 impl Turn<'_, '_> {
@@ -45,8 +45,12 @@ impl Turn<'_, '_> {
             cancel_wanted: false,
             waiting: vec![],
             failed_by: None,
+            pushes: 0,
         };
         task::put(self.txn, self.here.partition, id, &task);
+        for (name, config) in kept.pushes {
+            self.put_push(id, &name, config)?;
+        }
         self.tell(id, &target, Some(State::Submitted), What::State)?;
         if let Some(NewMessage { message, digest }) = kept.message {
             let message_id = message.id.clone();
@@ -94,6 +98,9 @@ impl Turn<'_, '_> {
             listing::put(self.txn, partition, &task.principal, place, &listed(&task, target));
         }
         task::put(self.txn, partition, id, &task);
+        if task.pushes > 0 {
+            self.queue_pushes(id, sequence, &what)?;
+        }
         let event = Event { sequence, at: self.now, state: task.state, what };
         feed::put(self.txn, partition, id, &event);
         self.effects.push(Effect::Told { task: id, sequence });
@@ -296,6 +303,9 @@ impl Turn<'_, '_> {
         if let Some(task) = task::get(self.txn, partition, id)? {
             let place = Place { updated: task.updated, task: id };
             listing::delete(self.txn, partition, &task.principal, place);
+            if task.pushes > 0 {
+                push_config::delete_all(self.txn, partition, id)?;
+            }
             task::delete(self.txn, partition, id);
         }
         Ok(gone)

@@ -14,6 +14,8 @@ use holdfast_wire::message::MessageType;
 use holdfast_wire::message::pb::notification::Result as Content;
 
 const BAD_REQUEST: u32 = 400;
+/// What `holdfast.Task` answers.
+const NOTHING: Bytes = Bytes::from_static(b"null");
 
 impl Turn<'_, '_> {
     /// `completion` is missing where nobody waits for the result.
@@ -33,10 +35,15 @@ impl Turn<'_, '_> {
             let told = Told::read(&call.handler, &call.argument, self.now);
             told.map(|told| {
                 let message = Message::Tell { root: record.root, told: Box::new(told) };
-                (message, Some(Content::value(Bytes::from_static(b"null"))))
+                (message, Some(Content::value(NOTHING)))
             })
         };
         let content = match done {
+            // Of the root itself it is told at once: it may end in this very turn.
+            Ok((Message::Tell { root, told }, content)) if root == id => {
+                self.told(root, *told)?;
+                content
+            }
             Ok((message, content)) => {
                 self.send(message)?;
                 content

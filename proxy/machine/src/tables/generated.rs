@@ -719,6 +719,9 @@ pub struct Task {
     /// What made it fail.
     #[prost(enumeration = "FailedBy", tag = "13")]
     pub failed_by: i32,
+    /// Receivers of the feed: rows of `PushConfig`.
+    #[prost(uint32, tag = "20")]
+    pub pushes: u32,
 }
 /// One row of a feed.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -923,6 +926,43 @@ pub mod message {
         #[prost(message, tag = "8")]
         Tell(Tell),
     }
+}
+/// Where a door wants the feed of a task to be sent. Tokens and credentials are secrets.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PushConfig {
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub token: ::prost::alloc::string::String,
+    /// Without a scheme there are no credentials.
+    #[prost(string, optional, tag = "3")]
+    pub scheme: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, tag = "4")]
+    pub credentials: ::prost::alloc::string::String,
+    /// In which form the door writes what it sends; the door's own number.
+    #[prost(uint32, tag = "5")]
+    pub form: u32,
+    #[prost(uint64, tag = "6")]
+    pub created_at: u64,
+}
+/// One event of a feed that is to be sent to one receiver.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PushDelivery {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub invocation: ::prost::bytes::Bytes,
+    #[prost(string, tag = "2")]
+    pub config: ::prost::alloc::string::String,
+    /// Its number in the feed.
+    #[prost(uint64, tag = "3")]
+    pub event: u64,
+    #[prost(uint64, tag = "4")]
+    pub at: u64,
+}
+/// The next sequence of deliveries.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PushDeliveries {
+    #[prost(uint64, tag = "1")]
+    pub next: u64,
 }
 // ---------------------------------------------------------------------------------------- parts
 

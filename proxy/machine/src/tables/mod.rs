@@ -30,6 +30,8 @@ pub mod notice;
 pub mod notified;
 pub mod outbox;
 pub mod promise;
+pub mod push;
+pub mod push_config;
 pub mod registry;
 pub mod running;
 pub mod schedule;
@@ -67,12 +69,14 @@ pub enum TableId {
     Task = b'k',
     /// Who holds an object key.
     Lock = b'l',
-    /// Counters of the outbox and of notices.
+    /// Counters of the outbox, of notices and of pushes.
     Meta = b'm',
     /// Which notifications a journal holds.
     Notified = b'n',
     /// Promises of workflows.
     Promise = b'o',
+    /// Where the feeds of tasks are sent.
+    PushConfig = b'p',
     /// Who waits for an object key.
     Inbox = b'q',
     /// Invocations with an attempt under way.
@@ -83,6 +87,8 @@ pub enum TableId {
     Timer = b't',
     /// Messages to tasks that may come again.
     TaskMessage = b'u',
+    /// Events of feeds that are to be sent.
+    Push = b'w',
     /// Messages to other partitions.
     Outbox = b'x',
     /// Where the ask with an id is.
@@ -90,7 +96,7 @@ pub enum TableId {
 }
 
 /// What has rows for single invocations, which go when one is forgotten.
-pub const INVOCATION_TABLES: [TableId; 11] = [
+pub const INVOCATION_TABLES: [TableId; 12] = [
     TableId::Ask,
     TableId::AskPlace,
     TableId::Event,
@@ -98,6 +104,7 @@ pub const INVOCATION_TABLES: [TableId; 11] = [
     TableId::Invocation,
     TableId::Journal,
     TableId::Notified,
+    TableId::PushConfig,
     TableId::Task,
     TableId::TaskListing,
     TableId::TaskMessage,
@@ -106,7 +113,7 @@ pub const INVOCATION_TABLES: [TableId; 11] = [
 
 impl TableId {
     /// Every table, in the order of their bytes.
-    pub const ALL: [TableId; 23] = [
+    pub const ALL: [TableId; 25] = [
         TableId::Deployment,
         TableId::Service,
         TableId::Ask,
@@ -123,11 +130,13 @@ impl TableId {
         TableId::Meta,
         TableId::Notified,
         TableId::Promise,
+        TableId::PushConfig,
         TableId::Inbox,
         TableId::Running,
         TableId::State,
         TableId::Timer,
         TableId::TaskMessage,
+        TableId::Push,
         TableId::Outbox,
         TableId::AskPlace,
     ];
@@ -156,6 +165,8 @@ impl TableId {
             TableId::Meta => "meta",
             TableId::Notified => "notified",
             TableId::Promise => "promise",
+            TableId::PushConfig => "push-config",
+            TableId::Push => "push",
             TableId::Inbox => "inbox",
             TableId::Running => "running",
             TableId::State => "state",

@@ -36,6 +36,8 @@ pub struct Task {
     pub waiting: Vec<u64>,
     /// What made it fail.
     pub failed_by: Option<FailedBy>,
+    /// Receivers of its feed.
+    pub pushes: u32,
 }
 
 /// A message that was taken, and may come again.
@@ -130,6 +132,7 @@ fn task_out(task: &Task) -> pb::Task {
         cancel_wanted: task.cancel_wanted,
         waiting: task.waiting.clone(),
         failed_by: task.failed_by.map_or(pb::FailedBy::Unspecified, failed_by_out).into(),
+        pushes: task.pushes,
     }
 }
 
@@ -148,6 +151,7 @@ fn task_in(row: pb::Task) -> Result<Task, Bad> {
         updated: Timestamp(row.updated),
         progress: row.progress.map(progress_in),
         cancel_wanted: row.cancel_wanted,
+        pushes: row.pushes,
         waiting: row.waiting,
     })
 }

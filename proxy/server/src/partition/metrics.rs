@@ -176,6 +176,9 @@ names! { COMMANDS, number_of_command(Command),
     Command::Deliver { .. } => "deliver",
     Command::Delivered { .. } => "delivered",
     Command::Noticed { .. } => "noticed",
+    Command::PutPush { .. } => "put_push",
+    Command::DeletePush { .. } => "delete_push",
+    Command::Pushed { .. } => "pushed",
 }
 
 names! { EFFECTS, number_of_effect(Effect),
@@ -187,6 +190,7 @@ names! { EFFECTS, number_of_effect(Effect),
     Effect::Ended { .. } => "ended",
     Effect::WakeAt(_) => "wake_at",
     Effect::Notice { .. } => "notice",
+    Effect::Push { .. } => "push",
     Effect::Told { .. } => "told",
     Effect::Send { .. } => "send",
 }

@@ -73,6 +73,9 @@ pub trait Notices: Send + Sync + 'static {
 
     /// This partition has notices that were not told of yet. Must not block.
     fn written(&self, partition: PartitionId);
+
+    /// This partition has events of tasks that are to be sent to receivers. Must not block.
+    fn queued(&self, _partition: PartitionId) {}
 }
 
 /// Nobody wants to be told anything.

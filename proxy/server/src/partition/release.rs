@@ -141,6 +141,7 @@ impl Release {
             Effect::Ended { invocation, outcome, .. } => self.waiters.tell(invocation, &outcome),
             Effect::WakeAt(due) => self.timers.wake_at(due),
             Effect::Notice { .. } => self.notices.written(self.here.partition),
+            Effect::Push { .. } => self.notices.queued(self.here.partition),
             Effect::Told { task, sequence } => self.shared.watches.told(task, sequence),
             Effect::Send { to, sequence, message } => {
                 let from = self.here.partition;

@@ -10,6 +10,7 @@ use holdfast_machine::{
     command::{Command, Reply},
     id::{InvocationId, PartitionKey},
     model::{NewInvocation, Retention, Source, Target},
+    tables::push_config::PushConfig,
     task,
 };
 use holdfast_wire::manifest::HandlerType;
@@ -41,6 +42,8 @@ pub struct NewTask {
     pub idempotency: Option<Idempotency>,
     /// The message that starts it.
     pub message: Option<NewMessage>,
+    /// Who is sent its events, from the first one on, by name.
+    pub pushes: Vec<(String, PushConfig)>,
 }
 
 /// Lets the same request come again without being done twice.
@@ -80,6 +83,7 @@ impl Tasks {
                 None => Bytes::new(),
             },
             message: new.message.clone().map(NewMessage::into_machine),
+            pushes: new.pushes.clone(),
         };
         let accepted = self.accepted(&invocation, &wished);
         let command = Command::StartTask { new: Box::new(invocation), task: Box::new(wished) };

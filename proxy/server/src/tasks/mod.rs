@@ -9,6 +9,7 @@ mod create;
 mod error;
 mod feed;
 mod list;
+mod push;
 mod read;
 mod speak;
 

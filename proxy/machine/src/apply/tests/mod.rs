@@ -13,6 +13,7 @@ mod notices;
 mod objects;
 mod partitions;
 mod pause;
+mod pushes;
 mod retention;
 mod retries;
 mod schedules;

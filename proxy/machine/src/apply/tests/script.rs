@@ -154,6 +154,10 @@ impl World {
                 let sequence = words.parse().expect("a sequence");
                 self.apply(PartitionId(0), Command::Noticed { sequence });
             }
+            "pushed" => {
+                let sequence = words.parse().expect("a sequence");
+                self.apply(PartitionId(0), Command::Pushed { sequence });
+            }
             "dump" => self.transcript += &show::rows(&self.stores, &mut self.names),
             _ if word.contains('#') => self.attempt(word, words),
             _ => self.door(word, Words::new(words)),
@@ -250,6 +254,11 @@ impl World {
                 let (number, answer) = (words.number(), answer(words));
                 Command::AnswerAsk { root: invocation, number, answer: Box::new(answer) }
             }
+            "push" => {
+                let (name, config) = (words.next().to_owned(), Box::new(push_config()));
+                Command::PutPush { invocation, name, config }
+            }
+            "unpush" => Command::DeletePush { invocation, name: words.next().to_owned() },
             "attach" => Command::Attach { invocation },
             "output" => Command::Output { invocation },
             "signal" => Command::Signal {

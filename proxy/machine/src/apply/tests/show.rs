@@ -40,6 +40,7 @@ pub fn effect(effect: &Effect, names: &mut Names) -> String {
         }
         Effect::WakeAt(at) => format!("wake at {}", at.0),
         Effect::Notice { sequence } => format!("notice .{sequence}"),
+        Effect::Push { sequence } => format!("push .{sequence}"),
         Effect::Told { task, sequence } => format!("told {} .{sequence}", names.of(*task)),
         Effect::Send { to, sequence, message } => {
             let message = Message::decode(message.clone()).unwrap();
@@ -112,6 +113,7 @@ fn reply(reply: &Reply, names: &mut Names) -> String {
             format!("messaged .{sequence}{repeated}{answered}")
         }
         Reply::TooManyWait(count) => format!("{count} wait already"),
+        Reply::TooManyPushes(count) => format!("{count} receivers already"),
         Reply::OtherRequest | Reply::NoTask | Reply::OtherMessage => format!("{reply:?}"),
         Reply::Pending | Reply::Unknown | Reply::Done | Reply::Appended => {
             format!("{reply:?}").to_lowercase()
@@ -322,6 +324,22 @@ fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) 
             })
             .unwrap();
             format!(".{sequence} {}", shown.unwrap())
+        }
+        TableId::PushConfig => {
+            let (_, whose, name) = push_config::parse(key).unwrap();
+            let config = push_config::get(store, partition, whose, &name).unwrap().unwrap();
+            format!("{} {name} {} since {}", id(names), config.url, config.created_at.0)
+        }
+        TableId::Push => {
+            let (_, sequence) = push::parse(key).unwrap();
+            let mut shown = None;
+            push::scan(store, partition, sequence, &mut |_, delivery| {
+                shown = Some(delivery);
+                false
+            })
+            .unwrap();
+            let push::Delivery { invocation, config, event, at } = shown.unwrap();
+            format!(".{sequence} {} .{event} to {config} at {}", names.of(invocation), at.0)
         }
         TableId::Outbox => {
             let sequence = u64::from_be_bytes(key[5..].try_into().unwrap());

@@ -376,6 +376,7 @@ impl World {
             Effect::WakeAt(_) => "WakeAt",
             Effect::Notice { .. } => "Notice",
             Effect::Told { .. } => "Told",
+            Effect::Push { .. } => "Push",
             Effect::Send { .. } => "Send",
         });
         match effect {

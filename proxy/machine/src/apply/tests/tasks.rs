@@ -32,10 +32,10 @@ fn the_life_of_a_task() {
               | running a
             1 a#1 send 1 holdfast.Task/progress {"message":"half","progress":1,"total":2}; send 2 holdfast.Task/artifact {"artifactId":"r","parts":[{"text":"x"}],"append":true,"last":true}; call 3 4 holdfast.Human/ask {"message":"Sure?"}; suspend first(4 s1)
               notify a#1 2:CallInvocationIdCompletion 1=A
-              notify a#1 4:CallInvocationIdCompletion 2=B
-              notify a#1 6:CallInvocationIdCompletion 3=C
               told a .3
+              notify a#1 4:CallInvocationIdCompletion 2=B
               told a .4
+              notify a#1 6:CallInvocationIdCompletion 3=C
               told a .5
             2 answer a 1 accept {"x":1} by=ada
               told a .6

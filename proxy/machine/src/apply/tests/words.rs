@@ -4,7 +4,9 @@ use crate::ask::{Action, Answer};
 use crate::id::DeploymentId;
 use crate::model::*;
 use crate::schedule::{CatchUp, Overlap, Plan};
+use crate::tables::push_config::PushConfig;
 use crate::task::{Message, NewMessage, NewTask};
+use crate::time::Timestamp;
 use bytes::Bytes;
 use holdfast_wire::manifest::HandlerType;
 use holdfast_wire::version::Version;
@@ -146,6 +148,17 @@ pub fn new_task(words: &Words<'_>) -> NewTask {
             message: message(id, None, None),
             digest: words.text("digest").map(Bytes::from),
         }),
+        pushes: words.text("push").map(|name| (name, push_config())).into_iter().collect(),
+    }
+}
+
+pub fn push_config() -> PushConfig {
+    PushConfig {
+        url: "http://h/".into(),
+        token: "t".into(),
+        authentication: None,
+        form: 0,
+        created_at: Timestamp(0),
     }
 }
 
