@@ -24,16 +24,38 @@ impl Default for Http {
 impl Http {
     /// The whole body of a GET; an error unless the status is 2xx.
     pub async fn get(&self, url: &str) -> Result<Bytes, Error> {
-        self.request(Method::GET, url, Bytes::new()).await
+        self.request(Method::GET, url, &[], Bytes::new()).await
     }
 
     /// The whole body of the answer to a POST of JSON; an error unless the status is 2xx.
     pub async fn post(&self, url: &str, json: &serde_json::Value) -> Result<Bytes, Error> {
-        self.request(Method::POST, url, json.to_string().into()).await
+        self.post_with(url, &[(ACCEPT.as_str(), JSON)], json).await
     }
 
-    async fn request(&self, method: Method, url: &str, body: Bytes) -> Result<Bytes, Error> {
-        let mut request = Request::builder().method(&method).uri(url).header(ACCEPT, JSON);
+    /// As `post`, with headers of its own.
+    ///
+    /// # Errors
+    /// As `post`.
+    pub async fn post_with(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+        json: &serde_json::Value,
+    ) -> Result<Bytes, Error> {
+        self.request(Method::POST, url, headers, json.to_string().into()).await
+    }
+
+    async fn request(
+        &self,
+        method: Method,
+        url: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Result<Bytes, Error> {
+        let mut request = Request::builder().method(&method).uri(url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
         if method == Method::POST {
             request = request.header(CONTENT_TYPE, JSON);
         }

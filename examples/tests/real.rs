@@ -1,6 +1,5 @@
 //! Every example with the real sidecar, as its README says.
 
-use holdfast_machine::id::AwakeableId;
 use holdfast_sdk::{Ingress, IngressError, Request};
 use serde_json::{Value, json};
 use std::process::Command;
@@ -96,20 +95,25 @@ fn nothing(service: &str, handler: &str) -> Request<Value> {
 fn refund() {
     let stage = stage(env!("CARGO_BIN_EXE_refund"));
     let order = json!({ "orderId": "42", "amount": 120.0 });
-    let invocation = stage.send(request("Refund", "refund", order));
-    tests::eventually("the approver is asked", || {
-        stage.effects.of(&invocation, "ask-approver").first().cloned()
+    let first = mcp(&stage, "tools/call", json!({ "name": "refund", "arguments": order }));
+    let task = first["taskId"].clone();
+    let look = || mcp(&stage, "tasks/get", json!({ "taskId": task }));
+    let asking = tests::eventually("it asks a human", || {
+        Some(look()).filter(|seen| seen["status"] == "input_required")
     });
-    let done = stage.ingress.output_of::<Value>(&invocation);
-    assert_eq!(stage.runtime.block_on(done).unwrap(), None, "it waits for a human");
-
-    let awakeable = AwakeableId { invocation: invocation.parse().unwrap(), signal: 17 }.to_string();
-    let approval = json!({ "approved": true, "by": "ada" });
-    stage.runtime.block_on(stage.ingress.resolve_awakeable(&awakeable, &approval)).unwrap();
-    let result = stage.result(&invocation).unwrap();
-    assert_eq!((&result["status"], &result["by"]), (&json!("refunded"), &json!("ada")));
-    for step in ["check-order", "reserve-amount", "ask-approver"] {
-        let done = stage.effects.of(&invocation, step);
+    let asked = &asking["inputRequests"]["ask-1"]["params"];
+    assert_eq!(asked["message"], "Refund 120.00 for order 42?");
+    let answer = json!({ "ask-1": { "action": "accept", "content": { "approved": true } } });
+    mcp(&stage, "tasks/update", json!({ "taskId": task, "inputResponses": answer }));
+    let done = tests::eventually("it is refunded", || {
+        Some(look()).filter(|seen| seen["status"] == "completed")
+    });
+    let result = &done["result"]["structuredContent"];
+    assert_eq!((&result["status"], &result["by"]), (&json!("refunded"), &json!("anonymous")));
+    let calls = stage.effects.all();
+    let id = &calls.first().unwrap().0;
+    for step in ["check-order", "reserve-amount", "pay-back"] {
+        let done = stage.effects.of(id, step);
         assert_eq!(json!(done), json!([result["receipts"][step]]), "{step} once");
     }
 }
@@ -137,6 +141,27 @@ fn every_example_has_a_page_and_a_test() {
         let test = format!("\nfn {name}() {{");
         assert!(include_str!("real.rs").contains(&test), "{name}: a test of that name");
     }
+}
+
+/// The result of one request of an agent.
+fn mcp(stage: &Stage, method: &str, mut params: Value) -> Value {
+    let name = params.get("name").or(params.get("taskId")).unwrap().as_str().unwrap().to_owned();
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities":
+            { "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } },
+    });
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let headers = [
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", method),
+        ("mcp-name", &name),
+    ];
+    let url = format!("{}/mcp", stage.sidecar.ingress);
+    let answer = tests::http::request(hyper::Method::POST, &url, &headers, &message.to_string());
+    answer.unwrap().json()["result"].clone()
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! The demo: a refund whose service is killed in the middle of a step and whose sidecar is killed
-//! while it waits for a human, and which is refunded all the same, each step recorded once.
+//! The demo: an agent calls the tool `refund` over MCP, the service is killed in the middle of a
+//! step, the sidecar while it waits for a human, and it is refunded all the same, each step once.
 //! Succeeds only if it has seen all of that. Must never pretend: kills are SIGKILL, waits are for
 //! facts seen from outside, and the counts come from a process that neither kill touches.
 //!
 //! `HOLDFAST_BIN` is the sidecar; `KEEP=1` leaves everything running afterwards until Ctrl-C.
 
+mod agent;
 mod outside;
 mod process;
 mod proof;

@@ -24,7 +24,6 @@ pub struct Call {
     pub id: String,
     pub step: String,
     pub value: String,
-    pub detail: Option<String>,
     #[serde(skip)]
     pub fate: Fate,
 }
@@ -83,11 +82,10 @@ impl Outside {
         self.ledger.calls().iter().filter(|call| call.id == id).cloned().collect()
     }
 
-    /// The executions of `step` so far, whoever asked for them.
-    pub fn carried_out(&self, step: &str) -> Vec<Call> {
-        let calls = self.ledger.calls();
-        let done = calls.iter().filter(|call| call.step == step && call.fate == Fate::CarriedOut);
-        done.cloned().collect()
+    /// Waits for the first call of all; whose it is.
+    pub async fn first(&self) -> Seen<String> {
+        let look = || async { self.ledger.calls().first().map(|call| call.id.clone()) };
+        until("the handler to be entered", look).await
     }
 
     /// Waits for a call of `step` that has met `fate`.

@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 /// How long the demo waits for one thing to happen; a loaded machine may be slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks at something that is not there yet.
-pub const LOOK_EVERY: Duration = Duration::from_millis(50);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 const SIGKILL: i32 = 9;
 
 /// A program that can be started many times with the same arguments.

@@ -11,7 +11,7 @@ use crate::outside::{Call, Fate};
 use serde_json::Value;
 
 /// The steps of the refund, in their order.
-const STEPS: [&str; 3] = ["check-order", "reserve-amount", "ask-approver"];
+const STEPS: [&str; 3] = ["check-order", "reserve-amount", "pay-back"];
 
 /// What was seen of one step.
 struct Step {
@@ -103,7 +103,7 @@ mod tests {
 
     fn call(step: &str, value: &str, fate: Fate) -> Call {
         let (id, step, value) = ("inv".to_owned(), step.to_owned(), value.to_owned());
-        Call { id, step, value, detail: None, fate }
+        Call { id, step, value, fate }
     }
 
     /// What a good run leaves behind.
@@ -112,14 +112,14 @@ mod tests {
             call("check-order", "c", Fate::CarriedOut),
             call("reserve-amount", "lost", Fate::Abandoned),
             call("reserve-amount", "r", Fate::CarriedOut),
-            call("ask-approver", "a", Fate::CarriedOut),
+            call("pay-back", "p", Fate::CarriedOut),
         ];
         calls.extend(["1", "2", "3"].map(|value| call("attempt", value, Fate::CarriedOut)));
         calls
     }
 
     fn holds(calls: &[Call]) -> bool {
-        let receipts = json!({ "check-order": "c", "reserve-amount": "r", "ask-approver": "a" });
+        let receipts = json!({ "check-order": "c", "reserve-amount": "r", "pay-back": "p" });
         let result = json!({ "status": "refunded", "receipts": receipts });
         Proof::of(calls, &result, "reserve-amount").print_and_check().is_ok()
     }

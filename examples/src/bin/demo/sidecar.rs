@@ -63,27 +63,6 @@ impl Sidecar {
         Ok(running)
     }
 
-    /// Accepts a call without waiting for its end; returns the invocation's id.
-    pub async fn send(&self, target: &str, input: &Value) -> Seen<String> {
-        let url = format!("{}/{target}/send", self.ingress);
-        let accepted: Value = serde_json::from_slice(&self.http.post(&url, input).await?)?;
-        let id = accepted["invocationId"].as_str().ok_or("the answer has no invocationId")?;
-        Ok(id.to_owned())
-    }
-
-    /// Waits for the result of an invocation.
-    pub async fn result(&self, id: &str) -> Seen<Value> {
-        let url = format!("{}/restate/invocation/{id}/attach", self.ingress);
-        Ok(serde_json::from_slice(&self.http.get(&url).await?)?)
-    }
-
-    /// Answers whoever waits for an awakeable.
-    pub async fn resolve(&self, awakeable: &str, answer: &Value) -> Seen<()> {
-        let url = format!("{}/restate/awakeables/{awakeable}/resolve", self.ingress);
-        self.http.post(&url, answer).await?;
-        Ok(())
-    }
-
     /// Waits until an invocation has a status.
     pub async fn see_status(&self, id: &str, wanted: &str) -> Seen<()> {
         let is = || async { (self.status(id).await.ok()?? == wanted).then_some(()) };

@@ -2,6 +2,7 @@
 //! ready to start. Must never leave anything behind after a success.
 
 use crate::Seen;
+use crate::agent::Agent;
 use crate::outside::Outside;
 use crate::process::{Program, Running, beside, free_port, tail};
 use crate::sidecar::Sidecar;
@@ -14,6 +15,7 @@ pub struct Stage {
     pub outside: Outside,
     pub service: Program,
     pub sidecar: Sidecar,
+    pub agent: Agent,
 }
 
 /// The processes that run at the end of the story.
@@ -32,7 +34,8 @@ impl Stage {
         let port = free_port()?;
         let service = refund(&folder, port, outside.url())?;
         let sidecar = Sidecar::new(&folder, &format!("http://127.0.0.1:{port}"))?;
-        Ok(Self { folder, outside, service, sidecar })
+        let agent = Agent::new(&sidecar.ingress);
+        Ok(Self { folder, outside, service, sidecar, agent })
     }
 
     /// An error with what the two programs said last.

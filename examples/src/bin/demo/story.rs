@@ -2,7 +2,6 @@
 
 use crate::Seen;
 use crate::outside::Fate;
-use crate::process::LOOK_EVERY;
 use crate::proof::Proof;
 use crate::sidecar::Sidecar;
 use crate::stage::{Cast, Stage};
@@ -10,66 +9,57 @@ use serde_json::json;
 
 /// The step in which the service is killed.
 const KILLED_IN: &str = "reserve-amount";
-const ASK: &str = "ask-approver";
+const CHECK: &str = "check-order";
+const PAY: &str = "pay-back";
 
 /// Tells it and returns who is still there at its end.
 pub async fn tell(stage: &Stage) -> Seen<Cast> {
-    let Stage { outside, sidecar, .. } = stage;
+    let Stage { outside, sidecar, agent, .. } = stage;
     let cast = begin(stage).await?;
 
-    act("A refund is asked for; its second step takes a while");
+    act("An agent calls the tool refund over MCP and gets a task; the second step takes a while");
     outside.hold(KILLED_IN);
-    let order = json!({ "orderId": "order-42", "amount": 120.0 });
-    let id = sidecar.send("Refund/refund", &order).await?;
+    let task = agent.call("refund", &json!({ "orderId": "order-42", "amount": 120.0 })).await?;
+    let id = outside.first().await?;
     outside.see(&id, KILLED_IN, Fate::Waiting).await?;
-    println!("   {id} is in step {KILLED_IN}");
-    show(sidecar, &id, &["check-order"]).await?;
+    println!("   {task}\n   is {id}, which is in step {KILLED_IN}");
+    show(sidecar, &id, &[CHECK]).await?;
 
     let cast = kill_service(stage, cast, &id).await?;
 
-    act("The invocation goes on by itself until it needs a human; then no process holds it");
-    let asked = outside.see(&id, ASK, Fate::CarriedOut).await?;
-    let awakeable = asked.detail.ok_or("the approver was not told which awakeable to resolve")?;
+    act("The invocation goes on by itself until it asks a human; then no process holds it");
+    let asking = agent.see(&task, "input_required").await?;
+    println!("   tasks/get: {}", asking["inputRequests"]);
     sidecar.see_status(&id, "suspended").await?;
-    show(sidecar, &id, &["check-order", KILLED_IN, ASK]).await?;
+    show(sidecar, &id, &[CHECK, KILLED_IN, "holdfast.Human/ask"]).await?;
 
     let cast = kill_sidecar(stage, cast, &id).await?;
 
-    act("A human approves");
-    sidecar.resolve(&awakeable, &json!({ "approved": true, "by": "the demo" })).await?;
-    let result = sidecar.result(&id).await?;
+    act("A human approves, and the agent sees the task completed");
+    agent.answer(&agent.see(&task, "input_required").await?, &json!({ "approved": true })).await?;
+    let done = agent.see(&task, "completed").await?;
+    let result = &done["result"]["structuredContent"];
     println!("   {result}");
     sidecar.see_status(&id, "completed").await?;
 
     act("The finished journal, and what the outside world saw");
-    show(sidecar, &id, &["check-order", KILLED_IN, ASK]).await?;
-    Proof::of(&outside.calls(&id), &result, KILLED_IN).print_and_check()?;
+    show(sidecar, &id, &[CHECK, KILLED_IN, PAY]).await?;
+    Proof::of(&outside.calls(&id), result, KILLED_IN).print_and_check()?;
     Ok(cast)
 }
 
-/// Tells how to go on by hand, and then which awakeables are waiting for an answer; never ends.
+/// Tells how to go on by hand; never ends.
 pub async fn keep(stage: &Stage) -> Seen<()> {
-    let Stage { outside, sidecar, .. } = stage;
+    let Stage { sidecar, .. } = stage;
     let (ingress, admin, holdfast) = (&sidecar.ingress, &sidecar.admin, sidecar.path().display());
-    act("Left running until Ctrl-C; in another terminal:");
+    act("Left running until Ctrl-C. Give the tool to an agent, or call it in another terminal:");
     println!(
-        "   curl {ingress}/Refund/refund/send --json '{{\"orderId\": \"order-43\", \"amount\": 7}}'
+        "   claude mcp add --transport http holdfast {ingress}/mcp
+   curl {ingress}/Refund/refund/send --json '{{\"orderId\": \"order-43\", \"amount\": 7}}'
    {holdfast} invocations list --admin {admin}
-   {holdfast} invocations describe ID --admin {admin}
-   and answer with the command that will be printed here"
+   {holdfast} invocations describe ID --admin {admin}"
     );
-    let mut told = outside.carried_out(ASK).len();
-    loop {
-        for ask in outside.carried_out(ASK).split_off(told) {
-            told += 1;
-            let awakeable = ask.detail.unwrap_or_default();
-            println!("\n   {} asks for approval:", ask.id);
-            println!(
-                "   curl {ingress}/restate/awakeables/{awakeable}/resolve --json '{{\"approved\": true}}'"
-            );
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
+    std::future::pending().await
 }
 
 async fn begin(stage: &Stage) -> Seen<Cast> {

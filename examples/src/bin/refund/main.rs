@@ -1,19 +1,20 @@
 //! A service that refunds an order: three steps whose results are recorded, a human's approval that
-//! may take days, and a waiting period. Whatever dies meanwhile, no recorded step runs again.
+//! may take days, and a waiting period. Whatever dies meanwhile, no recorded step runs again. Agents
+//! see it as the tool `refund` (MCP) and as the agent `refund` (A2A).
 //!
 //! `PORT` says where it listens, `EFFECTS_URL` where its steps tell what they did.
 
 use examples::{effects::Effects, serve::serve};
 use holdfast_sdk::prelude::*;
 use holdfast_sdk::{
-    BoxError,
+    Answer, BoxError,
     schemars::{self, JsonSchema},
 };
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Between the approval and the money; short, because a demo waits for it.
-const COOLING_OFF: Duration = Duration::from_secs(3);
+const COOLING_OFF: Duration = Duration::from_secs(1);
 
 /// What a caller sends.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -21,14 +22,21 @@ const COOLING_OFF: Duration = Duration::from_secs(3);
 struct Order {
     order_id: String,
     /// In the currency of the order.
+    #[schemars(range(min = 0.0))]
     amount: f64,
+    /// How long to wait before anybody is asked, in ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    delay_ms: Option<u64>,
 }
 
-/// What the approver sends to the awakeable.
-#[derive(Serialize, Deserialize)]
+/// What the approver is asked for.
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Approval {
+    /// Whether the money goes back.
     approved: bool,
-    by: Option<String>,
+    /// For whoever looks at it later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
 }
 
 /// What a caller gets.
@@ -38,6 +46,8 @@ struct Outcome {
     status: Status,
     order_id: String,
     amount: f64,
+    /// Who approved it, or did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<String>,
     receipts: Receipts,
 }
@@ -55,7 +65,8 @@ enum Status {
 struct Receipts {
     check_order: String,
     reserve_amount: String,
-    ask_approver: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pay_back: Option<String>,
 }
 
 struct Refund {
@@ -66,11 +77,20 @@ struct Refund {
 #[service(
     inactivity_timeout = "1s",
     retry(initial_interval = "100ms", factor = 2.0, max_interval = "1s"),
-    expose = "mcp,a2a"
+    expose = "mcp,a2a",
+    agent = "refund"
 )]
 impl Refund {
     /// Refunds an order, once a human has approved it.
-    #[handler(title = "Refund an order")]
+    #[handler(
+        title = "Refund an order",
+        tool = "refund",
+        metadata(
+            "holdfast.asks" = "true",
+            "holdfast.destructive" = "true",
+            "holdfast.openWorld" = "true"
+        )
+    )]
     async fn refund(&self, ctx: &Context, order: Order) -> Result<Outcome> {
         // Deliberately outside of any step: it shows how often the handler was entered.
         let attempt = self.effects.perform(ctx.invocation_id(), "attempt", None);
@@ -78,17 +98,28 @@ impl Refund {
 
         let check_order = self.step(ctx, "check-order", &order.order_id).await?;
         let reserve_amount = self.step(ctx, "reserve-amount", &order.amount.to_string()).await?;
-        let (awakeable, answer) = ctx.awakeable::<Approval>();
-        let ask_approver = self.step(ctx, "ask-approver", &awakeable).await?;
+        if let Some(delay_ms) = order.delay_ms {
+            ctx.sleep(Duration::from_millis(delay_ms)).await?;
+        }
 
-        let approval = answer.await?;
-        ctx.sleep(COOLING_OFF).await?;
+        let question = format!("Refund {:.2} for order {}?", order.amount, order.order_id);
+        let (approved, by) = match ctx.ask::<Approval>(&question).to("approvers").begin().await? {
+            Answer::Accept { content, by, .. } => (content.approved, by),
+            Answer::Decline { by, .. } | Answer::Cancel { by, .. } => (false, by),
+        };
+        let pay_back = match approved {
+            true => {
+                ctx.sleep(COOLING_OFF).await?;
+                Some(self.step(ctx, "pay-back", &order.amount.to_string()).await?)
+            }
+            false => None,
+        };
         Ok(Outcome {
-            status: if approval.approved { Status::Refunded } else { Status::Declined },
+            status: if approved { Status::Refunded } else { Status::Declined },
             order_id: order.order_id,
             amount: order.amount,
-            by: approval.by,
-            receipts: Receipts { check_order, reserve_amount, ask_approver },
+            by,
+            receipts: Receipts { check_order, reserve_amount, pay_back },
         })
     }
 }

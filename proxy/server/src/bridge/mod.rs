@@ -2,3 +2,4 @@
 //! decide nothing.
 
 pub mod a2a;
+pub mod mcp;

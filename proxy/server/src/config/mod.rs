@@ -7,6 +7,7 @@ mod load;
 pub use load::{Error, Flag, Sources, guess, load};
 
 use crate::admin;
+use crate::bridge::mcp;
 use crate::guard;
 use crate::http::{client, listen};
 use crate::ingress;
@@ -43,6 +44,7 @@ pub struct Config {
     pub guard: guard::Config,
     /// Which handlers agents see.
     pub exposure: registry::exposure::Config,
+    pub mcp: mcp::Config,
     pub admin: admin::Config,
     pub invoker: invoker::Config,
     /// Who is told of invocations that are paused or fail.
@@ -109,6 +111,7 @@ impl Default for Config {
             ingress: ingress::Config::default(),
             guard: guard::Config::default(),
             exposure: registry::exposure::Config::default(),
+            mcp: mcp::Config::default(),
             admin: admin::Config::default(),
             invoker: invoker::Config::default(),
             notify: notifier::Config::default(),

@@ -12,6 +12,7 @@ mod refusal;
 mod tests;
 
 pub use config::{Config, Jwt, Token};
+pub use metadata::WELL_KNOWN;
 pub use refusal::Refusal;
 
 use crate::clock::Clock;

@@ -1,8 +1,10 @@
 //! The doors of a sidecar, and the watchers of its services: tasks that end together.
 
 use crate::admin::{self, Admin};
+use crate::bridge::mcp::{self, Mcp};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::guard::Guard;
 use crate::http::door::{self, Door};
 use crate::http::listen;
 use crate::ingress::{self, Ingress};
@@ -10,7 +12,8 @@ use crate::invoker::{self, Invoker};
 use crate::notifier::Notifier;
 use crate::partition::Router;
 use crate::query::{self, Query, model, sql::Sql};
-use crate::registry::{Limit, Registration, Registry, watch::Watch};
+use crate::registry::{Limit, Registration, Registry, exposure::Exposure, watch::Watch};
+use crate::tasks::Tasks;
 use crate::telemetry;
 use holdfast_machine::id::{InvocationId, PartitionId};
 use std::{
@@ -28,6 +31,11 @@ pub struct Behind {
     pub metrics: Arc<telemetry::Metrics>,
     pub attempts: Invoker,
     pub notifier: Notifier,
+    pub tasks: Tasks,
+    /// Stands before the doors for agents.
+    pub guard: Guard,
+    /// What agents see.
+    pub exposure: Exposure,
 }
 
 /// Doors at work.
@@ -66,7 +74,7 @@ impl Doors {
 
     /// What other doors on the same listener do not take is for the ingress.
     fn open_ingress(&self, config: &Config, listener: listen::Listener, behind: &Behind) {
-        let others = door::Doors::new(bridges(config, behind));
+        let others = door::Doors::new(self.bridges(config, behind));
         let ingress = Arc::new(Ingress::new(
             config.ingress.clone(),
             behind.registry.clone(),
@@ -87,6 +95,22 @@ impl Doors {
         self.tasks.spawn(listen::serve(listener, connections, front, self.shutdown.clone()));
     }
 
+    /// The doors for agents, which share the listener of the ingress.
+    fn bridges(&self, config: &Config, behind: &Behind) -> Vec<Arc<dyn Door>> {
+        let mut doors: Vec<Arc<dyn Door>> = vec![];
+        if config.mcp.enabled {
+            let behind = mcp::Behind {
+                guard: behind.guard.clone(),
+                exposure: behind.exposure.clone(),
+                tasks: behind.tasks.clone(),
+                shutdown: self.shutdown.clone(),
+                home: self.tasks.clone(),
+            };
+            doors.push(Arc::new(Mcp::new(config.mcp.clone(), behind)));
+        }
+        doors
+    }
+
     fn open_admin(
         &self,
         config: &Config,
@@ -94,7 +118,7 @@ impl Doors {
         listener: listen::Listener,
         behind: Behind,
     ) {
-        let Behind { registry, router, clock, metrics, attempts, notifier } = behind;
+        let Behind { registry, router, clock, metrics, attempts, notifier, .. } = behind;
         let live = Arc::new(Live { attempts, notifier });
         let query = Query::new(router.store().clone(), live.clone());
         let sql = Sql::new(router.store().clone(), live, config.query.clone());
@@ -136,11 +160,6 @@ impl Doors {
             tracing::warn!("requests were still open; they are dropped, what was accepted goes on");
         }
     }
-}
-
-/// The doors for agents, which share the listener of the ingress.
-fn bridges(_config: &Config, _behind: &Behind) -> Vec<Arc<dyn Door>> {
-    vec![]
 }
 
 /// Where a client on this machine reaches a listener.

@@ -1,5 +1,6 @@
 //! Why a sidecar cannot start. Each is for the person who started it.
 
+use crate::guard;
 use crate::http::{client, identity, listen};
 use crate::notifier;
 use crate::partition;
@@ -34,6 +35,8 @@ pub enum Error {
     Registry(#[from] registry::Error),
     #[error("{code}: {0}", code = .0.code())]
     Notifier(#[from] notifier::Error),
+    #[error(transparent)]
+    Guard(#[from] guard::Error),
     #[error("{code}: {0}", code = .0.code())]
     Telemetry(#[from] telemetry::Error),
 }
@@ -51,6 +54,7 @@ impl Error {
             Error::Partition(error) => error.code(),
             Error::Registry(error) => error.code(),
             Error::Notifier(error) => error.code(),
+            Error::Guard(error) => error.code(),
             Error::Telemetry(error) => error.code(),
         }
     }

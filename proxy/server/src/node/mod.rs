@@ -10,14 +10,16 @@ pub use error::Error;
 
 use crate::clock::{self, Clock};
 use crate::config::Config;
+use crate::guard::Guard;
 use crate::http::client::Client;
 use crate::http::identity::Signer;
 use crate::http::listen;
 use crate::invoker::{self, Invoker};
 use crate::notifier::{self, Notifier};
 use crate::partition::{self, retention::Retention};
-use crate::registry::{self, Limits, Registry, discovery::Discovery};
+use crate::registry::{self, Limits, Registry, discovery::Discovery, exposure::Exposure};
 use crate::store::{self, Store};
+use crate::tasks::Tasks;
 use crate::telemetry;
 use child::Child;
 use doors::Doors;
@@ -170,6 +172,9 @@ impl Node {
             },
         );
         invoker.plug(router.clone());
+        let guard = Guard::new(config.guard.clone(), client.clone(), clock.clone())?;
+        let exposure = Exposure::new(config.exposure.clone(), &registry);
+        let tasks = Tasks::new(router.clone(), clock.clone());
         let notifier = Notifier::new(
             config.notify.clone(),
             notifier::Parts {
@@ -186,8 +191,17 @@ impl Node {
         let retention =
             Retention::new(config.partition.retention.clone(), router.clone(), &metrics);
         let (attempts, of_notices) = (invoker.clone(), notifier.clone());
-        let behind =
-            doors::Behind { registry, router, clock, metrics, attempts, notifier: of_notices };
+        let behind = doors::Behind {
+            registry,
+            router,
+            clock,
+            metrics,
+            attempts,
+            notifier: of_notices,
+            tasks,
+            guard,
+            exposure,
+        };
         Ok(Node {
             doors: Doors::open(config, ground.ingress, ground.admin, behind),
             attempts: AtWork::begin(|ending| invoker.run(ending)),
