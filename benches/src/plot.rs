@@ -40,7 +40,7 @@ struct Group<'a> {
 pub fn svg(reports: &[Report]) -> String {
     let groups = groups(reports);
     let all = || groups.iter().flat_map(|group| &group.lines).map(|line| line.outcome);
-    let most = all().map(|it| it.calls_per_second).fold(1.0, f64::max);
+    let most = all().map(done).fold(1.0, f64::max);
     let scale = Scale::over(all());
     let height = groups.iter().fold(TOP, |y, group| y + group.lines.len() as f64 * LINE + GAP);
     let mut out = String::new();
@@ -60,6 +60,11 @@ pub fn svg(reports: &[Report]) -> String {
     foot(&mut out, reports, height + 16.0);
     out.push_str("</svg>\n");
     out
+}
+
+/// What was done in a second: messages where they are what is counted, else calls.
+fn done(outcome: &Outcome) -> f64 {
+    outcome.messages_per_second.unwrap_or(outcome.calls_per_second)
 }
 
 /// Scenario by scenario, load by load, report by report.
@@ -144,7 +149,7 @@ fn head(out: &mut String, reports: &[Report]) {
 
 fn bar(out: &mut String, y: f64, line: &Line<'_>, most: f64, several: bool) {
     let Line { report, outcome } = line;
-    let width = ((BARS.1 - BARS.0) * outcome.calls_per_second / most).max(2.0);
+    let width = ((BARS.1 - BARS.0) * done(outcome) / most).max(2.0);
     let colour = report % COLOURS.len();
     // The load is said once, where several reports have it.
     if !several || *report == 0 {
@@ -168,7 +173,8 @@ struct Scale {
 
 impl Scale {
     fn over<'a>(outcomes: impl Iterator<Item = &'a Outcome> + Clone) -> Scale {
-        let least = outcomes.clone().map(|it| it.latency_us.p50).fold(f64::MAX, f64::min);
+        let answered = outcomes.clone().filter(|it| it.calls > 0);
+        let least = answered.map(|it| it.latency_us.p50).fold(f64::MAX, f64::min);
         let most = outcomes.map(|it| it.latency_us.p999).fold(1.0, f64::max);
         let from = least.clamp(1.0, most).log10().floor() as i32;
         Scale { from, to: (most.log10().ceil() as i32).max(from + 1) }
@@ -200,6 +206,9 @@ impl Scale {
     }
 
     fn latency(&self, out: &mut String, y: f64, line: &Line<'_>) {
+        if line.outcome.calls == 0 {
+            return;
+        }
         let it = line.outcome.latency_us;
         let colour = line.report % COLOURS.len();
         let (y, [p50, p99, p999]) = (y + 6.5, [it.p50, it.p99, it.p999].map(|us| self.x(us)));

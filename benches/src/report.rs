@@ -101,7 +101,7 @@ impl Outcome {
         let (latencies, seconds) = (&measured.latencies, measured.lasted.as_secs_f64());
         let calls = latencies.total();
         let us = |percent| latencies.percentile(percent) as f64 / 1e3;
-        let per_call = |cpu: Duration| cpu.as_secs_f64() * 1e6 / calls.max(1) as f64;
+        let per_call = |cpu: Duration| (calls > 0).then(|| cpu.as_secs_f64() * 1e6 / calls as f64);
         let calls_per_second = calls as f64 / seconds;
         let mib = |bytes: u64| calls_per_second * bytes as f64 / f64::from(1 << 20);
         Outcome {
@@ -117,8 +117,8 @@ impl Outcome {
                 p999: us(99.9),
                 max: latencies.max() as f64 / 1e3,
             },
-            server_cpu_us: spent.server.map(per_call),
-            service_cpu_us: spent.service.map(per_call),
+            server_cpu_us: spent.server.and_then(per_call),
+            service_cpu_us: spent.service.and_then(per_call),
             mib_per_second: scenario.payload_bytes().map(mib),
             messages_per_second: None,
         }
@@ -196,15 +196,16 @@ pub fn header() -> String {
 pub fn line(outcome: &Outcome) -> String {
     let Latency { p50, p90, p99, p999, .. } = outcome.latency_us;
     let cpu = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), time);
+    let latency = |us: f64| cpu((outcome.calls > 0).then_some(us));
     let mut line = format!(
         "{:<24}{:<14}{:>16} {:>9} {:>9} {:>9} {:>9} {:>11} {:>11}",
         Scenario::title(&outcome.scenario),
         outcome.load.name(),
         outcome.headline(),
-        time(p50),
-        time(p90),
-        time(p99),
-        time(p999),
+        latency(p50),
+        latency(p90),
+        latency(p99),
+        latency(p999),
         cpu(outcome.server_cpu_us),
         cpu(outcome.service_cpu_us),
     );
@@ -312,6 +313,8 @@ mod tests {
         let compared = comparison(&report, &faster);
         assert_eq!(compared.matches("1.00x throughput").count(), 2, "{compared}");
         assert!(line(&report.results[0]).contains("32 callers"), "{}", line(&report.results[0]));
+        let none = Outcome { calls: 0, server_cpu_us: None, ..report.results[0].clone() };
+        assert_eq!(line(&none).split_whitespace().filter(|word| *word == "-").count(), 6);
         assert!(report.footer().contains("30 MiB at most, 4 threads"), "{}", report.footer());
     }
 }

@@ -172,7 +172,22 @@ impl<'a, T: DeserializeOwned> Ask<'a, T> {
     /// ```
     pub fn expires_after(self, time: Duration) -> Self {
         let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        self.with("expiresAfterMs", json!(ms))
+        self.with("expiresAfterMs", json!(ms.max(1)))
+    }
+
+    /// Takes whatever is answered as the content, where the question is answered by a message of an
+    /// agent: with all its parts, and not only the fields of a form.
+    ///
+    /// ```
+    /// # use holdfast_sdk::prelude::*;
+    /// async fn ask(ctx: &Context) -> Result<()> {
+    ///     let asked = ctx.ask::<serde_json::Map<String, serde_json::Value>>("Which picture?");
+    ///     asked.whole_message().begin().await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn whole_message(self) -> Self {
+        self.with("wants", json!("message"))
     }
 
     /// Asks. Await it for the answer, or race it with something else.
