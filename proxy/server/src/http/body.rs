@@ -84,7 +84,9 @@ pub struct BodyWriter {
 
 #[derive(Debug)]
 enum Piece {
-    Data(Bytes),
+    /// Boxed, because the channel has room for many at once: smaller ones come from what the
+    /// allocator has at hand, and most bodies have one or two.
+    Data(Box<Bytes>),
     End,
 }
 
@@ -110,7 +112,7 @@ impl BodyWriter {
     /// # Errors
     /// `Gone` when nobody will read it.
     pub async fn write(&self, piece: Bytes) -> Result<(), Gone> {
-        self.pieces.send(Piece::Data(piece)).await.map_err(|_| Gone)
+        self.pieces.send(Piece::Data(Box::new(piece))).await.map_err(|_| Gone)
     }
 
     /// Ends the body in good order if that needs no waiting.
@@ -133,7 +135,7 @@ pub struct Room<'a>(mpsc::Permit<'a, Piece>);
 
 impl Room<'_> {
     pub fn write(self, piece: Bytes) {
-        self.0.send(Piece::Data(piece));
+        self.0.send(Piece::Data(Box::new(piece)));
     }
 
     /// Ends the body in good order.
@@ -160,7 +162,7 @@ impl http_body::Body for Written {
         }
         let piece = ready!(self.pieces.poll_recv(cx));
         Poll::Ready(match piece {
-            Some(Piece::Data(piece)) => Some(Ok(Frame::data(piece))),
+            Some(Piece::Data(piece)) => Some(Ok(Frame::data(*piece))),
             Some(Piece::End) => {
                 self.ended = true;
                 None

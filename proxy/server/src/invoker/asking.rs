@@ -17,11 +17,14 @@ const REFUSALS_MAX: u32 = 5;
 /// connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Makes the head of the request again, where it is needed again.
+pub(super) type Remake = Box<dyn Fn() -> Option<Request<()>> + Send + Sync>;
+
 /// A request as long as nothing has come back.
 pub(super) struct Asking {
     client: Client,
     protocol: Protocol,
-    request: Request<()>,
+    remake: Remake,
     /// Pieces that may wait in the body.
     pieces_max: usize,
     sent: Vec<Bytes>,
@@ -33,16 +36,16 @@ impl Asking {
     pub(super) fn new(
         client: Client,
         protocol: Protocol,
-        request: Request<()>,
+        remake: Remake,
         pieces_max: usize,
     ) -> Asking {
-        Asking { client, protocol, request, pieces_max, sent: vec![], ends: false, refusals: 0 }
+        Asking { client, protocol, remake, pieces_max, sent: vec![], ends: false, refusals: 0 }
     }
 
     /// Makes the request. All that was to be sent goes with it.
-    pub(super) fn ask(&self) -> (Outgoing, Incoming) {
+    pub(super) fn ask(&self, request: Request<()>) -> (Outgoing, Incoming) {
         let (writer, body) = body::channel(self.pieces_max);
-        let request = self.request.clone().map(|()| body);
+        let request = request.map(|()| body);
         let (client, protocol) = (self.client.clone(), self.protocol);
         let pause = PAUSE * self.refusals.saturating_sub(1);
         let sending = async move {
@@ -62,7 +65,10 @@ impl Asking {
     /// Makes the request again; `None` where it was refused too often.
     pub(super) fn again(&mut self) -> Option<(Outgoing, Incoming)> {
         self.refusals += 1;
-        (self.refusals < REFUSALS_MAX).then(|| self.ask())
+        if self.refusals >= REFUSALS_MAX {
+            return None;
+        }
+        Some(self.ask((self.remake)()?))
     }
 
     pub(super) fn sends(&mut self, pieces: &[Bytes]) {

@@ -151,7 +151,7 @@ impl<P: Partition> Conversation<P> {
             Some(News::Notification(_)) if self.outgoing.bytes() > self.backlog_bytes_max => {
                 self.attempt.handle_suspend(now);
             }
-            Some(News::Notification(entry)) => self.attempt.handle_stored(now, entry),
+            Some(News::Notification(entry)) => self.attempt.handle_stored(now, *entry),
             Some(News::Suspend) => self.attempt.handle_suspend(now),
             Some(News::Abort) => self.attempt.handle_abort(now),
             None => {

@@ -30,12 +30,13 @@ use crate::registry::{Limit, Limits, Registry};
 use asking::Asking;
 use conversation::Conversation;
 use holdfast_machine::{
-    attempt::{Attempt, Start},
+    attempt::{Attempt, Head, Start},
     command::{AttemptEnd, AttemptSaid, Failed, Reaction},
     id::InvocationId,
     model::{Callee, Target},
     retry::RetryPolicy,
 };
+use hyper::Request;
 use places::{Answer, Grant, Places, Ticket};
 use route::Route;
 use std::{
@@ -282,15 +283,17 @@ impl Shared {
         news: Receiver<News>,
         (route, seat): (Route, u64),
     ) -> Result<Conversation<Arc<P>>, Error> {
-        let Parts { client, registry, clock, signer, cluster_name, metrics, .. } = &self.parts;
+        let Parts { client, registry, clock, metrics, .. } = &self.parts;
         let now = clock.now();
         let live = Live::new(&start, route.pin(), seat, now);
         let attempt = Attempt::new(now, start, route.terms(registry, chance::u64()));
-        let (head, target) = (attempt.request_head(), &live.target);
-        let request = route.request(&head, target, cluster_name, signer.as_ref())?;
-        let pieces_max = self.config.request_pieces_max.max(1);
-        let asking = Asking::new(client.clone(), route.deployment.protocol, request, pieces_max);
-        let (outgoing, incoming) = asking.ask();
+        let head = attempt.request_head();
+        let request = self.request(&route, &head, &live.target)?;
+        let (pieces_max, protocol) = (self.config.request_pieces_max, route.deployment.protocol);
+        let (me, of_live) = (self.me.clone(), live.clone());
+        let remake = move || me.upgrade()?.request(&route, &head, &of_live.target).ok();
+        let asking = Asking::new(client.clone(), protocol, Box::new(remake), pieces_max.max(1));
+        let (outgoing, incoming) = asking.ask(request);
         self.view.begin(live.clone());
         // Who begins while all are asked, or counted, may not have been in sight.
         self.hand_out(self.places.recount(seat, &live.target));
@@ -314,6 +317,11 @@ impl Shared {
             backlog_bytes_max: self.config.backlog_bytes_max,
             view: self.view.clone(),
         })
+    }
+
+    fn request(&self, route: &Route, head: &Head, target: &Target) -> Result<Request<()>, Error> {
+        let Parts { signer, cluster_name, .. } = &self.parts;
+        route.request(head, target, cluster_name, signer.as_ref())
     }
 
     fn want_of_all(&self, wish: Wish) {

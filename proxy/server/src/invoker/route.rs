@@ -15,6 +15,10 @@ use hyper::{
 };
 use std::{sync::Arc, time::SystemTime};
 
+const CLUSTER_NAME: HeaderName = HeaderName::from_static("x-restate-cluster-name");
+/// What every request has beside what the attempt and the operator add.
+const OWN_HEADERS: usize = 3;
+
 /// Where one attempt goes.
 pub(super) struct Route {
     pub deployment: Arc<Deployment>,
@@ -62,7 +66,8 @@ impl Route {
         signer: Option<&Signer>,
     ) -> Result<Request<()>, Error> {
         let fail = |reason: String| Error::Request { deployment: self.deployment.id, reason };
-        let mut headers = HeaderMap::with_capacity(head.headers.len() + 8);
+        let more = self.deployment.additional_headers.len() + usize::from(signer.is_some()) * 2;
+        let mut headers = HeaderMap::with_capacity(head.headers.len() + OWN_HEADERS + more);
         for (name, value) in &self.deployment.additional_headers {
             put(&mut headers, name, value).map_err(fail)?;
         }
@@ -70,9 +75,14 @@ impl Route {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(head.content_type));
         headers.insert(ACCEPT, HeaderValue::from_static(head.content_type));
         for (name, value) in &head.headers {
-            put(&mut headers, name, value).map_err(fail)?;
+            let name = HeaderName::from_static(name);
+            // It is another with each request: who compresses headers should not remember it.
+            let mut value = header_value(name.as_str(), value).map_err(fail)?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
         }
-        put(&mut headers, "x-restate-cluster-name", cluster_name).map_err(fail)?;
+        headers
+            .insert(CLUSTER_NAME, header_value(CLUSTER_NAME.as_str(), cluster_name).map_err(fail)?);
         if let Some(signer) = signer {
             signer.sign(&mut headers, &head.path, target.key.as_deref(), SystemTime::now());
         }
@@ -129,10 +139,14 @@ fn version(start: &Start, deployment: &Deployment, limits: &Limits) -> Result<Ve
 }
 
 fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
-    let wrong = || format!("header `{name}` cannot be sent");
-    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
-    headers.insert(parsed, HeaderValue::from_str(value).map_err(|_| wrong())?);
+    let parsed = HeaderName::from_bytes(name.as_bytes());
+    let parsed = parsed.map_err(|_| format!("header `{name}` cannot be sent"))?;
+    headers.insert(parsed, header_value(name, value)?);
     Ok(())
+}
+
+fn header_value(name: &str, value: &str) -> Result<HeaderValue, String> {
+    HeaderValue::from_str(value).map_err(|_| format!("header `{name}` cannot be sent"))
 }
 
 /// Answers from what is registered at the moment of the question.

@@ -53,7 +53,7 @@ impl Live {
             return true;
         }
         attempt.entries = entry.index + 1;
-        let told = attempt.tell(News::Notification(entry));
+        let told = attempt.tell(News::Notification(Box::new(entry)));
         if !told {
             self.attempts.remove(&invocation);
         }
@@ -139,8 +139,8 @@ mod tests {
             assert!(live.notify(id(), 1, entry(index)));
         }
         assert!(live.notify(id(), 2, entry(5)));
-        assert_eq!(news.try_recv(), Ok(News::Notification(entry(3))));
-        assert_eq!(news.try_recv(), Ok(News::Notification(entry(4))));
+        assert_eq!(news.try_recv(), Ok(News::Notification(Box::new(entry(3)))));
+        assert_eq!(news.try_recv(), Ok(News::Notification(Box::new(entry(4)))));
         assert!(news.try_recv().is_err());
     }
 
@@ -165,8 +165,8 @@ mod tests {
         assert!(live.notify(id(), 1, entry(1)));
         assert!(!live.notify(id(), 1, entry(2)));
         assert!(live.notify(id(), 1, entry(3)), "it is not live any more");
-        assert_eq!(news.try_recv(), Ok(News::Notification(entry(0))));
-        assert_eq!(news.try_recv(), Ok(News::Notification(entry(1))));
+        assert_eq!(news.try_recv(), Ok(News::Notification(Box::new(entry(0)))));
+        assert_eq!(news.try_recv(), Ok(News::Notification(Box::new(entry(1)))));
         assert_eq!(news.try_recv(), Err(mpsc::error::TryRecvError::Disconnected));
     }
 }

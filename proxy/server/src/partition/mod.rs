@@ -103,8 +103,9 @@ pub struct Admitted {
 /// What a live attempt is told.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
-    /// A notification was stored after the entries in `Start`.
-    Notification(Entry),
+    /// A notification was stored after the entries in `Start`. Boxed, because a channel has room for
+    /// many at once: smaller ones come from what the allocator has at hand.
+    Notification(Box<Entry>),
     /// Half-close as soon as possible so that the service suspends.
     Suspend,
     /// The attempt is void: reset the stream, say nothing more.

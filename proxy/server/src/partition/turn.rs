@@ -16,10 +16,13 @@ use holdfast_machine::{
     apply::apply,
     command::Command,
     effect::Effect,
-    kv::{Kv, Over, Txn, Writes},
+    kv::{Fresh, Kv, Over, Recent, Txn, Writes},
     model::Callee,
     recover::recover,
-    tables::schedule::{self, Schedule},
+    tables::{
+        TableId,
+        schedule::{self, Schedule},
+    },
     time::Timestamp,
 };
 use std::{
@@ -33,6 +36,20 @@ const QUIET_WAITERS: usize = 1;
 const QUIET_ATTEMPTS: usize = 2;
 const QUIET_COMMIT: Duration = Duration::from_millis(1);
 
+/// Rows of which something under way is decided, and how many of them are held in memory: those of a
+/// thousand invocations at least, unless they are large.
+const RECENT_ROWS_MAX: usize = 4_096;
+const RECENT_ROW_BYTES_MAX: usize = 1_024;
+
+fn is_read_again(key: &[u8]) -> bool {
+    matches!(TableId::of_key(key), Some(TableId::Invocation | TableId::Lock))
+}
+
+/// Nothing is recent before the first turn.
+pub(super) fn recent() -> Recent {
+    Recent::new(RECENT_ROWS_MAX, RECENT_ROW_BYTES_MAX)
+}
+
 /// One partition, as its thread owns it.
 pub(super) struct Partition {
     pub store: Arc<dyn Store>,
@@ -43,6 +60,8 @@ pub(super) struct Partition {
     pub release: Release,
     /// Empty between two turns.
     pub work: Vec<Work>,
+    /// Rows that are read again while what they are about is under way.
+    pub recent: Recent,
     /// How long the latest commit took.
     pub committed_in: Duration,
     /// Whether others than the thread may take turns.
@@ -90,8 +109,9 @@ impl Partition {
     fn turn(&mut self, work: &mut Vec<Work>) -> Result<(), Stop> {
         let now = self.clock.now();
         self.release.here.notices = self.release.notices.wanted();
-        let store = self.store.clone();
-        let mut txn = Txn::new(&*store);
+        let (store, mut recent) = (self.store.clone(), std::mem::take(&mut self.recent));
+        let base = Fresh { base: &*store, recent: &recent };
+        let mut txn = Txn::new(&base);
         let mut turn = Vec::with_capacity(work.len());
         let due = self.release.timers.due(&*store, now)?;
         let (forgets, due): (Vec<_>, Vec<_>) = due.into_iter().partition(|due| due.forgets);
@@ -111,7 +131,10 @@ impl Partition {
         commands += self.forget(&mut txn, now, forgets, &mut turn)?;
         let writes = self.commit(txn.into_writes(), commands)?;
         self.count(&turn);
-        self.release.release(&Over { base: &*store, writes: &writes }, turn)
+        self.release.release(&Over { base: &base, writes: &writes }, turn)?;
+        recent.remember(writes, is_read_again);
+        self.recent = recent;
+        Ok(())
     }
 
     fn apply(

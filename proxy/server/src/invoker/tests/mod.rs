@@ -363,7 +363,7 @@ async fn notifications_and_the_wish_to_suspend_reach_the_service() {
     let notification = pb::Notification::signal(17, pb::notification::Result::Void(pb::Void {}));
     let payload = notification.encode_to_vec().into();
     let entry = Entry { index: 2, ty: MessageType::SIGNAL, payload, appended_at: Timestamp(1) };
-    news.send(News::Notification(entry)).await.unwrap();
+    news.send(News::Notification(Box::new(entry))).await.unwrap();
     assert_eq!(service.saw().await, Seen::Frame(MessageType::SIGNAL));
     assert_eq!(view.of(id(1)).unwrap().awaiting, None);
     news.send(News::Suspend).await.unwrap();
