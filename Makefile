@@ -12,13 +12,14 @@ export ROCKSDB_LIB_DIR := $(CARGO_TARGET_DIR)/rocksdb/$(ROCKSDB)
 export ROCKSDB_STATIC := 1
 CARGO_FOREIGN = CARGO_TARGET_DIR=$(FOREIGN) cargo
 
-.PHONY: help env build foreign examples demo bench test lint deny prerequisites
+.PHONY: help env build foreign examples demo bench test lint deny prerequisites test-mcp
 
 help:
 	@echo "make demo    builds everything and shows what this is for (KEEP=1: leaves it running)"
 	@echo "make examples  runs every example against the real sidecar"
 	@echo "make bench   measures durable calls per second, end to end (docs/benchmarks.md; ARGS='--seconds 2 …')"
 	@echo "make test    builds everything, then format, lints and all tests"
+	@echo "make test-mcp  the conformance suite of MCP against the real sidecar (needs npm; brings its own Node)"
 	@echo "make build   builds the binary: $(HOLDFAST)"
 	@echo "make lint    format and lints"
 	@echo "make env     prints what to export so that plain cargo commands use the same RocksDB"
@@ -53,6 +54,10 @@ lint: prerequisites
 
 test: build foreign lint
 	HOLDFAST_BIN=$(HOLDFAST) HOLDFAST_EXAMPLES=$(FOREIGN)/release cargo test $(WORKSPACE)
+
+test-mcp: build
+	scripts/test-mcp.sh $(HOLDFAST) $(CARGO_TARGET_DIR)/release/mcp_tools $(CARGO_TARGET_DIR)/release/refund \
+		$(CARGO_TARGET_DIR)/test-mcp
 
 env: prerequisites
 	@echo "export CARGO_TARGET_DIR='$(CARGO_TARGET_DIR)' ROCKSDB_LIB_DIR='$(ROCKSDB_LIB_DIR)' ROCKSDB_STATIC=1"
