@@ -18,13 +18,15 @@ const COUNTED: u64 = 150;
 const CALLERS: u64 = 32;
 const COUNTED_OF_EACH: u64 = 60;
 
-/// One caller: kind of call, system calls, fsyncs.
+/// One caller: kind of call, system calls, fsyncs. On a machine that does other things besides, more
+/// turns are taken by the partition's own thread, which is woken for them: up to 28 system calls for
+/// an echo. The bounds leave room for that.
 const AT_ONE_CALLER: [(&str, f64, f64); 5] = [
-    ("echo", 26.0, 2.2),      // measured: 18.8, 2.0
-    ("steps", 54.0, 5.3),     // measured: 39.7, 5.0
-    ("counter", 26.0, 2.2),   // measured: 19.0, 2.0
-    ("chain", 52.0, 4.3),     // measured: 37.6, 4.0
-    ("awakeable", 52.0, 4.3), // measured: 38.3, 4.0
+    ("echo", 31.0, 2.2),      // measured: 18.8 to 20.3, 2.0
+    ("steps", 64.0, 5.3),     // measured: 39.7, 5.0
+    ("counter", 31.0, 2.2),   // measured: 19.0 to 20.1, 2.0
+    ("chain", 62.0, 4.3),     // measured: 37.6, 4.0
+    ("awakeable", 62.0, 4.3), // measured: 38.3, 4.0
 ];
 
 /// One test at a time, so that none disturbs another.

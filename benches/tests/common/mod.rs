@@ -34,6 +34,9 @@ impl Drop for Service {
     }
 }
 
+/// No answer is longer, its head included.
+const ANSWER_BYTES_MAX: usize = 2 << 20;
+
 /// One connection over HTTP/1.1 that makes the same request again and again, and allocates nothing.
 pub struct Caller {
     stream: TcpStream,
@@ -54,7 +57,11 @@ impl Caller {
             "POST {path} HTTP/1.1\r\nhost: {address}\r\n{content_type}content-length: {}\r\n\r\n",
             body.len()
         );
-        Caller { stream, request: [head.as_bytes(), body].concat(), answer: vec![0; 64 << 10] }
+        Caller {
+            stream,
+            request: [head.as_bytes(), body].concat(),
+            answer: vec![0; ANSWER_BYTES_MAX],
+        }
     }
 
     /// One call; it must succeed.
