@@ -96,6 +96,12 @@ impl Call {
         self.meta.capabilities.tasks && self.exposed.tasks != TaskSupport::Forbidden
     }
 
+    /// Whether the client is asked before it is given a task.
+    pub fn begins_with_questions(&self) -> bool {
+        let capabilities = &self.meta.capabilities;
+        self.exposed.asks_first && (capabilities.form || capabilities.url)
+    }
+
     /// Whether somebody else may count on it when the client goes away.
     pub fn outlives_its_client(&self) -> bool {
         self.meta.idempotency_key.is_some()

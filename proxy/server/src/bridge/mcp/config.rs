@@ -48,7 +48,7 @@ impl Default for Config {
             tools_page_max: 250,
             tools_fresh_ms: 5_000,
             poll_interval_ms: 1_000,
-            poll_interval_asking_ms: 2_000,
+            poll_interval_asking_ms: 5_000,
             call_wait_ms: 300_000,
             cancel_when_gone: true,
             progress_interval_ms: 5_000,

@@ -114,11 +114,11 @@ impl Mcp {
     /// The task that a request names, after the client was found capable of tasks.
     fn named_task(&self, asked: &Asked) -> Result<TaskId, Error> {
         let id = asked.params.get("taskId").and_then(Value::as_str);
-        let id = id.ok_or_else(|| Error::Params("`taskId` is missing".to_owned()));
+        let id = id.ok_or_else(|| Error::Params("`taskId` is missing".to_owned()))?;
         if !asked.meta.capabilities.tasks {
             return Err(Error::tasks_required());
         }
-        id?.parse().map_err(|_| Error::task_not_found())
+        id.parse().map_err(|_| Error::task_not_found())
     }
 
     async fn task_get(&self, asked: &Asked) -> Result<Map<String, Value>, Error> {
@@ -162,7 +162,7 @@ impl Mcp {
             Begun::Task(task) => *task,
             Begun::Refused(why) => return Ok(Answer::Result(as_map(task::failed(&why, true)))),
         };
-        if call.makes_a_task() && !call.exposed.asks_first {
+        if call.makes_a_task() && !call.begins_with_questions() {
             // As it is stored: whoever asks for it later is told the same times.
             let stored = self.tasks.get(call.caller.principal.as_str(), begun.id).await?;
             return Ok(Answer::Result(self.handle(&stored)));
@@ -186,7 +186,9 @@ impl Mcp {
     }
 
     fn handle(&self, task: &Task) -> Map<String, Value> {
-        let mut handle = task::handle(task, &self.config);
+        let catalogue = self.exposure.catalogue();
+        let exposed = catalogue.of_handler(&task.target.service, &task.target.handler);
+        let mut handle = task::handle(task, exposed.map(|it| &**it), &self.config);
         handle.insert("resultType".into(), json!("task"));
         with_server(handle)
     }

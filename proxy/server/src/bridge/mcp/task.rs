@@ -1,7 +1,7 @@
 //! Tasks in the words of MCP: statuses, questions, results. One function makes a task's whole form,
 //! for whoever asks and for whoever listens. Pure.
 
-use super::{config::Config, meta::Capabilities, tool::is_of_object};
+use super::{config::Config, meta::Capabilities};
 use crate::registry::exposure::Exposed;
 use crate::tasks::{Ask, AskKind, State, Task};
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -26,9 +26,23 @@ pub(super) enum End {
     Cancelled,
 }
 
-/// What is said of a task when it is made.
-pub(super) fn handle(task: &Task, config: &Config) -> Map<String, Value> {
-    let mut handle = head(task, "working");
+impl End {
+    fn status(&self) -> &'static str {
+        match self {
+            End::Result(_) => "completed",
+            End::Failed(_) => "failed",
+            End::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What is said of a task when it is made; also where that was long ago.
+pub(super) fn handle(
+    task: &Task,
+    exposed: Option<&Exposed>,
+    config: &Config,
+) -> Map<String, Value> {
+    let mut handle = head(task, end(task, exposed, true).map_or("working", |end| end.status()));
     handle.insert("pollIntervalMs".into(), json!(config.poll_interval_ms));
     handle
 }
@@ -44,9 +58,7 @@ pub(super) fn view(
     let questions = questions(task, capabilities);
     let end = end(task, exposed, true);
     let status = match &end {
-        Some(End::Result(_)) => "completed",
-        Some(End::Failed(_)) => "failed",
-        Some(End::Cancelled) => "cancelled",
+        Some(end) => end.status(),
         None if questions.is_empty() => "working",
         None => "input_required",
     };
@@ -176,19 +188,18 @@ fn success(output: &Bytes, exposed: Option<&Exposed>, is_modern: bool) -> Value 
     let ty = stated.unwrap_or("application/json").split(';').next().unwrap_or_default().trim();
     let is_json = ty == "application/json" || ty.ends_with("+json");
     match serde_json::from_slice::<Value>(output).ok().filter(|_| is_json) {
-        Some(value) => of_json(value, exposed, is_modern),
+        Some(value) => of_json(value, is_modern),
         None => result(vec![block(output, ty)], None, false, is_modern),
     }
 }
 
-fn of_json(value: Value, exposed: Option<&Exposed>, is_modern: bool) -> Value {
+fn of_json(value: Value, is_modern: bool) -> Value {
     let shown = match &value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    // Older protocols know only objects, and demand one where the tool has announced one.
-    let schema = exposed.and_then(|it| it.output_schema.as_ref());
-    let fits = is_modern || value.is_object() && schema.is_none_or(is_of_object);
+    // Older protocols know only objects.
+    let fits = is_modern || value.is_object();
     result(vec![text(&shown)], fits.then_some(value), false, is_modern)
 }
 
@@ -238,3 +249,6 @@ fn rfc3339(at: Timestamp) -> String {
     let at = jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::MAX);
     format!("{at:.3}")
 }
+
+#[cfg(test)]
+mod tests;

@@ -113,6 +113,6 @@ fn annotations(exposed: &Exposed) -> Map<String, Value> {
     hints.into_iter().filter_map(|(name, hint)| Some((name.to_owned(), json!(hint?)))).collect()
 }
 
-pub(super) fn is_of_object(schema: &Value) -> bool {
+fn is_of_object(schema: &Value) -> bool {
     schema.get("type").and_then(Value::as_str) == Some("object")
 }

@@ -172,6 +172,10 @@ impl Abandon {
 impl Drop for Abandon {
     fn drop(&mut self) {
         let Some((mcp, principal, task)) = self.armed.take() else { return };
+        // It is this sidecar that goes away, not the client.
+        if mcp.shutdown.is_cancelled() {
+            return;
+        }
         let tasks = mcp.tasks.clone();
         mcp.after.spawn(async move {
             // Gone with its task, or with the sidecar: there is nobody to tell.
