@@ -10,9 +10,9 @@ use crate::{
 use holdfast_wire::message::MessageType;
 use std::{collections::VecDeque, time::Duration};
 
-/// A run that was begun, and nothing else, is told after this long: mostly its result comes before,
-/// and both cost one commit. Nobody waits for it: the service goes on by itself.
-const BEGUN_RUN_MAX: Duration = Duration::from_millis(5);
+/// What the service goes on after by itself, and nothing else, is told after this long: mostly what it
+/// leads to comes before, the result of a run or the output, and all of it costs one commit.
+const HELD_MAX: Duration = Duration::from_millis(5);
 
 #[derive(Default)]
 pub(super) struct Outbox {
@@ -20,7 +20,7 @@ pub(super) struct Outbox {
     /// What the service waits for, where that was not polled yet. After all else: the last wins.
     hint: Option<Awaiting>,
     last_hint: Option<Awaiting>,
-    /// Until then nothing is polled that is only about runs that were begun.
+    /// Until then nothing is polled that nobody waits for.
     held_until: Option<Timestamp>,
 }
 
@@ -45,10 +45,10 @@ impl Outbox {
         self.held_until = self.held_until.filter(|until| now < *until);
     }
 
-    /// All there is to poll is that runs were begun.
+    /// Nobody waits for what there is to poll.
     fn is_held_back(&self) -> bool {
         match self.queue.as_slices() {
-            ([Output::Say { said, end: None }], []) => said.iter().all(is_begun_run),
+            ([Output::Say { said, end: None }], []) => said.iter().all(waits_for_nobody),
             _ => false,
         }
     }
@@ -60,8 +60,8 @@ impl Outbox {
 
     pub(super) fn say(&mut self, now: Timestamp, new: Said) {
         self.last_hint = None;
-        if is_begun_run(&new) && self.queue.is_empty() {
-            self.held_until = Some(now.plus(BEGUN_RUN_MAX));
+        if waits_for_nobody(&new) && self.queue.is_empty() {
+            self.held_until = Some(now.plus(HELD_MAX));
         }
         match self.queue.back_mut() {
             Some(Output::Say { said, end: None }) if said.len() < SAID_MAX => said.push(new),
@@ -93,6 +93,16 @@ impl Outbox {
     }
 }
 
-fn is_begun_run(said: &Said) -> bool {
-    matches!(said, Said::Command { ty: MessageType::RUN, .. })
+/// A run that begins, or state that is changed or was known already: the service does not wait, and
+/// nobody outside of the invocation is told.
+fn waits_for_nobody(said: &Said) -> bool {
+    const ALONE: [MessageType; 6] = [
+        MessageType::RUN,
+        MessageType::SET_STATE,
+        MessageType::CLEAR_STATE,
+        MessageType::CLEAR_ALL_STATE,
+        MessageType::GET_EAGER_STATE,
+        MessageType::GET_EAGER_STATE_KEYS,
+    ];
+    matches!(said, Said::Command { ty, .. } if ALONE.contains(ty))
 }

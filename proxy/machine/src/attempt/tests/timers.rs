@@ -626,3 +626,31 @@ fn a_run_that_takes_long_is_told_alone() {
         "#]],
     );
 }
+
+#[test]
+fn state_that_is_set_is_told_with_the_output() {
+    check(
+        "open Counter/add v6
+         head 200
+         chunk GetEagerState{1:\"n\" 13:{}}
+         chunk SetState{1:\"n\" 3:{}}
+         wait 1
+         chunk Output{14:{}} End{}",
+        expect![[r#"
+            open
+                send Start 00000000000000480a180707070707070707070707070707070707070707070707071226696e765f31304270656c617534455166306467394d4b6f56324c36614b735033775370587937180132026b31
+                send Input 04000000000000027200
+            head 200
+            chunk GetEagerState{1:"n" 13:{}}
+            chunk SetState{1:"n" 3:{}}
+            wait 1
+            chunk Output{14:{}} End{}
+                say
+                  GetEagerState 0a016e6a00
+                  SetState 0a016e1a00
+                  Output 7200
+                  completed
+                half-close
+        "#]],
+    );
+}

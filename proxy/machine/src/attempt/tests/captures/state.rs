@@ -42,9 +42,6 @@ fn state_sent_with_the_start() {
                 sends Start, Input
             head 200
             chunk 040700000000000c0a05636f756e7472030a0133 040300000000000c0a05636f756e741a030a0137
-                say
-                  GetEagerState 0a05636f756e7472030a0133
-                  SetState 0a05636f756e741a030a0137
         "#]],
     );
 }
@@ -77,10 +74,6 @@ fn state_read_key_by_key() {
             stored 4 800600000000000c08018a01070a05636f756e74
                 sends GetLazyStateKeysCompletion
             chunk 040800000000000972070a05636f756e74 04040000000000070a05636f756e74 0405000000000000
-                say
-                  GetEagerStateKeys 72070a05636f756e74
-                  ClearState 0a05636f756e74
-                  ClearAllState 
         "#]],
     );
 }
