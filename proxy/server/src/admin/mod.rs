@@ -3,6 +3,7 @@
 
 mod about;
 mod absent;
+mod asks;
 mod batch;
 mod compress;
 mod config;
@@ -28,6 +29,7 @@ use crate::clock::Clock;
 use crate::partition::Router;
 use crate::query::{Query, sql::Sql};
 use crate::registry::Registry;
+use crate::tasks::desk::Desk;
 use axum::{
     Extension,
     extract::DefaultBodyLimit,
@@ -55,6 +57,7 @@ pub struct Parts {
     pub router: Router,
     pub query: Query,
     pub sql: Sql,
+    pub asks: Desk,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Writes all metrics as Prometheus text.
@@ -189,6 +192,8 @@ fn holdfast_routes() -> axum::Router<App> {
         .route("/holdfast/limits", get(holdfast::limits))
         .route("/holdfast/storage", get(holdfast::storage))
         .route("/holdfast/notices", get(holdfast::notices))
+        .route("/holdfast/asks", any(asks::all))
+        .route("/holdfast/asks/{id}", any(asks::one))
         .route("/holdfast/state/{service}/{key}", get(holdfast::state))
         .route("/holdfast/schedules", get(schedules::list))
         .route(

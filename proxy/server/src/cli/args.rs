@@ -1,6 +1,7 @@
 //! What can be typed. One voice: what a command does, in the words of `ARCHITECTURE.md`; an option
 //! says what it changes.
 
+mod asks;
 mod calls;
 mod deployments;
 mod identity;
@@ -11,6 +12,7 @@ mod schedules;
 mod services;
 mod state;
 
+pub use asks::{Action, AnswerAsk, Asks, ListAsks};
 pub use calls::{Awakeables, Payload, Sent};
 pub use deployments::{Deployments, Register, Remove, Update};
 pub use identity::Identity;
@@ -133,6 +135,14 @@ pub enum Command {
         admin: AdminUrl,
         #[command(subcommand)]
         command: Schedules,
+    },
+    /// Questions to people, and their answers
+    #[command(visible_alias = "ask")]
+    Asks {
+        #[command(flatten)]
+        admin: AdminUrl,
+        #[command(subcommand)]
+        command: Asks,
     },
     /// What somebody outside is to be told, and was not yet
     #[command(visible_alias = "notice")]

@@ -4,6 +4,7 @@
 mod api;
 mod args;
 mod ask;
+mod asks;
 mod calls;
 mod deployments;
 mod identity;
@@ -72,6 +73,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Services { admin, command } => services::run(admin.connect()?, command),
         Command::Invocations { admin, command } => invocations::run(admin.connect()?, command),
         Command::Limits { admin, command } => limits::run(admin.connect()?, command),
+        Command::Asks { admin, command } => asks::run(admin.connect()?, command),
         Command::Notices { admin, command } => notices::run(admin.connect()?, command),
         Command::Schedules { admin, command } => schedules::run(admin.connect()?, command),
         Command::State { admin, command } => state::run(admin.connect()?, command),

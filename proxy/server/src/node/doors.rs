@@ -13,7 +13,7 @@ use crate::notifier::Notifier;
 use crate::partition::Router;
 use crate::query::{self, Query, model, sql::Sql};
 use crate::registry::{Limit, Registration, Registry, exposure::Exposure, watch::Watch};
-use crate::tasks::Tasks;
+use crate::tasks::{Tasks, desk};
 use crate::telemetry;
 use holdfast_machine::id::{InvocationId, PartitionId};
 use std::{
@@ -95,9 +95,10 @@ impl Doors {
         self.tasks.spawn(listen::serve(listener, connections, front, self.shutdown.clone()));
     }
 
-    /// The doors for agents, which share the listener of the ingress.
+    /// The doors for agents and for those who answer, which share the listener of the ingress.
     fn bridges(&self, config: &Config, behind: &Behind) -> Vec<Arc<dyn Door>> {
-        let mut doors: Vec<Arc<dyn Door>> = vec![];
+        let asks = desk::Door::new(behind.tasks.clone(), behind.guard.clone());
+        let mut doors: Vec<Arc<dyn Door>> = vec![Arc::new(asks)];
         if config.mcp.enabled {
             let behind = mcp::Behind {
                 guard: behind.guard.clone(),
@@ -118,7 +119,7 @@ impl Doors {
         listener: listen::Listener,
         behind: Behind,
     ) {
-        let Behind { registry, router, clock, metrics, attempts, notifier, .. } = behind;
+        let Behind { registry, router, clock, metrics, attempts, notifier, tasks, .. } = behind;
         let live = Arc::new(Live { attempts, notifier });
         let query = Query::new(router.store().clone(), live.clone());
         let sql = Sql::new(router.store().clone(), live, config.query.clone());
@@ -128,6 +129,7 @@ impl Doors {
             router,
             query,
             sql,
+            asks: desk::Desk::new(tasks),
             clock,
             metrics: Arc::new(move || metrics.encode()),
         });

@@ -2,8 +2,10 @@
 //! listener, which the CLI reads back with the same types. Points in time are RFC 3339 in UTC with
 //! milliseconds; fields that have no value are absent. Never holds whole payloads, only previews.
 
+mod ask;
 mod schedule;
 
+pub use ask::{Action, Answer, Answered, Ask, AskStatus, Asks, Late};
 pub use schedule::{
     CatchUp, Overlap, Plan, Run, RunStatus, Schedule, ScheduleDetail, ScheduleTrouble, Schedules,
     Upcoming,

@@ -151,7 +151,7 @@ impl View<'_> {
         let awaiting = view::awaiting(&record.status, &entries);
         let mut shown = self.show(id, &record, true)?;
         if let Some(words) = view::awaiting_words(&awaiting) {
-            shown.waits_for = Some(words);
+            shown.waits_for = Some(view::with_asks(&record, words));
         }
         Ok(Some(InvocationDetail {
             invocation: shown,

@@ -229,7 +229,9 @@ fn waits_for(record: &Record, status: Status, held_up: HeldUp) -> Option<String>
             let next = record.attempt.saturating_add(1);
             Some(format!("attempt {next} at {}{after}", rfc3339(*until)))
         }
-        (machine::Status::Suspended { awaiting }, _) => awaiting_words(&leaves(awaiting, &[])),
+        (machine::Status::Suspended { awaiting }, _) => {
+            awaiting_words(&leaves(awaiting, &[])).map(|words| with_asks(record, words))
+        }
         (machine::Status::Paused, _) => Some(format!("a person to resume it{after}")),
         (machine::Status::Running | machine::Status::Completed { .. }, _) => None,
     }
@@ -290,6 +292,15 @@ fn leaves(awaiting: &Awaiting, entries: &[Entry]) -> Vec<Awaited> {
 }
 
 /// In a few words; nothing where nothing is awaited. That it could be cancelled goes without saying.
+/// What an invocation waits for, and whether people are asked on its behalf.
+pub(super) fn with_asks(record: &Record, words: String) -> String {
+    match record.asks.open() {
+        0 => words,
+        1 => format!("an answer to a question (`holdfast asks list`): {words}"),
+        open => format!("answers to {open} questions (`holdfast asks list`): {words}"),
+    }
+}
+
 pub(super) fn awaiting_words(awaited: &[Awaited]) -> Option<String> {
     let cancel = CANCEL_SIGNAL_INDEX.to_string();
     let told = awaited.iter().filter(|it| it.kind != "signal" || it.id != cancel);

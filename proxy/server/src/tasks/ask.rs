@@ -5,9 +5,9 @@ use super::error::unexpected;
 use super::{Answer, Ask, AskId, AskKind, Closed, Error, Tasks};
 use holdfast_machine::{
     command::{Command, Reply},
-    id::InvocationId,
-    kv::Fault,
-    tables::ask,
+    id::{InvocationId, PartitionId},
+    kv::{Fault, Kv},
+    tables::{ask, task},
 };
 
 /// What became of an answer.
@@ -32,6 +32,8 @@ pub struct AskFilter {
     pub service: Option<String>,
     /// The root, or the invocation that asks.
     pub invocation: Option<InvocationId>,
+    /// Under a task of this principal.
+    pub principal: Option<String>,
     /// At most so many.
     pub limit: usize,
 }
@@ -69,10 +71,19 @@ impl Tasks {
         let snapshot = self.router.store().snapshot()?;
         let mut kept = std::collections::BTreeMap::new();
         let mut more = false;
+        let mut fault = None;
         for partition in self.router.partitions().all() {
             ask::scan(&*snapshot, partition, &mut |ask| {
-                if filter.wants(&ask) {
-                    kept.insert((ask.opened_at, ask.id), ask);
+                let seen = match &filter.principal {
+                    None => Ok(true),
+                    Some(principal) => is_of(&*snapshot, partition, principal, &ask),
+                };
+                let seen = seen.unwrap_or_else(|found| {
+                    fault = Some(found);
+                    false
+                });
+                if seen && filter.wants(&ask) {
+                    kept.insert((ask.opened_at, ask.root, ask.number), ask);
                     if kept.len() > filter.limit {
                         kept.pop_last();
                         more = true;
@@ -81,7 +92,7 @@ impl Tasks {
                 true
             })?;
         }
-        Ok(Asks { asks: kept.into_values().collect(), more })
+        fault.map_or(Ok(Asks { asks: kept.into_values().collect(), more }), Err)
     }
 
     /// One ask.
@@ -92,6 +103,11 @@ impl Tasks {
         let snapshot = self.router.store().snapshot()?;
         let home = self.home(id.invocation());
         ask::find(&*snapshot, home, id)?.ok_or(Error::NoSuchAsk)
+    }
+
+    /// Whether an ask stands under a task of that principal.
+    pub(super) fn is_asked_for(&self, principal: &str, ask: &Ask) -> Result<bool, Error> {
+        Ok(is_of(&**self.router.store(), self.home(ask.root), principal, ask)?)
     }
 
     /// Answers an ask, whoever may see it: a door asks for itself.
@@ -119,4 +135,8 @@ impl Tasks {
             reply => Err(unexpected(&reply)),
         }
     }
+}
+
+fn is_of(kv: &dyn Kv, partition: PartitionId, principal: &str, ask: &Ask) -> Result<bool, Fault> {
+    Ok(task::get(kv, partition, ask.root)?.is_some_and(|task| task.principal == principal))
 }

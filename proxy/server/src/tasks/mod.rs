@@ -6,12 +6,15 @@
 mod artifact;
 mod ask;
 mod create;
+pub mod desk;
 mod error;
 mod feed;
 mod list;
 mod push;
 mod read;
 mod speak;
+#[cfg(test)]
+mod tests;
 
 pub use artifact::{Artifact, artifacts};
 pub use ask::{Answered, AskFilter, Asks};

@@ -4,6 +4,7 @@
 //!
 //! A failure prints the seed and the partitions; put them into `a_life` in a test to repeat it.
 
+mod asks;
 mod handler;
 mod invariants;
 mod schedules;
@@ -69,6 +70,10 @@ fn lives_are_eventful() {
         ("skipped", 20),
         ("Notice", 20),
         ("told", 20),
+        ("Told", 200),
+        ("followed", 20),
+        ("answered", 20),
+        ("messaged", 10),
     ];
     for (what, least) in least {
         let count = seen.get(what).copied().unwrap_or(0);
@@ -137,7 +142,7 @@ impl World {
     }
 
     fn step(&mut self) {
-        match self.chance.below(22) {
+        match self.chance.below(24) {
             0..=2 => self.invoke(),
             3..=7 => self.attempt(),
             8..=10 => self.say(),
@@ -150,6 +155,8 @@ impl World {
             17 => self.meddle(),
             18 => self.complete_awakeable(),
             19 | 20 => self.schedule(),
+            21 => self.follow(),
+            22 => self.speak(),
             _ if self.chance.below(8) == 0 => {
                 self.saw("crash");
                 self.crash();
@@ -371,6 +378,9 @@ impl World {
             Effect::Suspend { .. } => "Suspend",
             Effect::Abort { .. } => "Abort",
             Effect::Reply(Reply::Restarted { .. }) => "restarted",
+            Effect::Reply(Reply::Started { new: true, .. }) => "followed",
+            Effect::Reply(Reply::Answered { .. }) => "answered",
+            Effect::Reply(Reply::Messaged { .. }) => "messaged",
             Effect::Reply(_) => "Reply",
             Effect::Ended { .. } => "Ended",
             Effect::WakeAt(_) => "WakeAt",
@@ -413,6 +423,7 @@ impl World {
             if unfinished.is_empty() && self.mail.values().all(VecDeque::is_empty) {
                 break;
             }
+            self.answer_all();
             for (invocation, status) in unfinished {
                 self.help(invocation, &status);
             }

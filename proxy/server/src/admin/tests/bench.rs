@@ -15,6 +15,7 @@ use crate::query::{
 };
 use crate::registry::{self, Discovery, Registry};
 use crate::store::{Store, memory::Memory};
+use crate::tasks::{Tasks, desk::Desk};
 use crate::telemetry;
 use holdfast_machine::{
     id::{InvocationId, Partitions},
@@ -101,6 +102,7 @@ impl Bench {
             router: router.clone(),
             query: Query::new(store.clone(), Arc::new(Busy)),
             sql: Sql::new(store, Arc::new(Busy), sql::Config::default()),
+            asks: Desk::new(Tasks::new(router.clone(), clock.clone())),
             clock,
             metrics: Arc::new(move || telemetry.encode()),
         });

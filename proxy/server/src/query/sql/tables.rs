@@ -1,5 +1,6 @@
 //! All tables that can be asked.
 
+mod ask;
 mod empty;
 mod invocation;
 mod journal;
@@ -60,6 +61,7 @@ tables![
     registered::Deployments,
     registered::Services,
     schedule::Schedules,
+    ask::Asks,
 ];
 
 /// What the columns of all tables are.

@@ -2,6 +2,7 @@
 //! each with one command, and a failure here and there.
 
 use super::*;
+use crate::ask;
 
 /// One line of a handler. Its command is entry `n` among the commands, its completions are
 /// `2n + 1` and `2n + 2`.
@@ -13,6 +14,8 @@ pub enum Line {
     Send(Target),
     Set,
     Awakeable,
+    Ask { expires: bool },
+    Tell,
 }
 
 /// The handler of an invocation: the same for each attempt.
@@ -20,12 +23,14 @@ pub fn handler(record_depth: u64, seed: u64) -> Vec<Line> {
     let mut chance = Chance(seed);
     let lines = chance.below(4);
     (0..lines)
-        .map(|_| match chance.below(8) {
+        .map(|_| match chance.below(11) {
             0 | 1 => Line::Run,
             2 => Line::Sleep(chance.below(500)),
             3 | 4 if record_depth < DEPTH_MAX => Line::Call(callee(record_depth + 1, &mut chance)),
             5 if record_depth < DEPTH_MAX => Line::Send(callee(record_depth + 1, &mut chance)),
             6 => Line::Awakeable,
+            7 | 8 => Line::Ask { expires: chance.below(3) == 0 },
+            9 => Line::Tell,
             _ => Line::Set,
         })
         .collect()
@@ -63,9 +68,11 @@ impl World {
                 said.push(self.command(&line, (first, second)));
             }
             let awaited = match line {
-                Line::Run | Line::Sleep(_) | Line::Call(_) => Id::CompletionId(second),
+                Line::Run | Line::Sleep(_) | Line::Call(_) | Line::Ask { .. } => {
+                    Id::CompletionId(second)
+                }
                 Line::Awakeable => Id::SignalIndex(17 + n),
-                Line::Send(_) | Line::Set => continue,
+                Line::Send(_) | Line::Set | Line::Tell => continue,
             };
             if notified.contains(&awaited) {
                 continue;
@@ -171,6 +178,29 @@ impl World {
                 };
                 let callee = self.callee_of(target);
                 command(MessageType::ONE_WAY_CALL, &call, Some(callee))
+            }
+            Line::Ask { expires } => {
+                let expires = if *expires { r#","expiresAfterMs":200"# } else { "" };
+                let question = format!(r#"{{"message":"ok?"{expires}}}"#);
+                let call = pb::CallCommand {
+                    service_name: ask::HUMAN.into(),
+                    handler_name: "ask".into(),
+                    parameter: question.into(),
+                    invocation_id_notification_idx: first,
+                    result_completion_id: second,
+                    ..Default::default()
+                };
+                command(MessageType::CALL, &call, ask::built_in(ask::HUMAN, "ask"))
+            }
+            Line::Tell => {
+                let call = pb::OneWayCallCommand {
+                    service_name: ask::TASK.into(),
+                    handler_name: "progress".into(),
+                    parameter: Bytes::from_static(br#"{"message":"on it"}"#),
+                    invocation_id_notification_idx: first,
+                    ..Default::default()
+                };
+                command(MessageType::ONE_WAY_CALL, &call, ask::built_in(ask::TASK, "progress"))
             }
             Line::Set | Line::Awakeable => {
                 let set = pb::SetStateCommand {

@@ -1,5 +1,6 @@
 //! What one command may never do, whatever it is.
 
+use super::asks::{asks_agree, feed_holds};
 use super::*;
 use crate::id::ScheduleId;
 use crate::tables::schedule::{self, Schedule};
@@ -26,7 +27,11 @@ pub fn hold(before: &MemoryKv, after: &MemoryKv, partition: PartitionId, writes:
                 let new = invocation::get(after, partition, id).unwrap();
                 outcome_stays(old.as_ref(), new.as_ref());
                 rows_agree(after, partition, id, new.as_ref());
+                if let Some(record) = &new {
+                    asks_agree(after, partition, id, record);
+                }
             }
+            Some(TableId::Feed) => feed_holds(before, after, partition, key),
             Some(TableId::Schedule) => {
                 let id = ScheduleId::from_row(InvocationId::from_slice(&key[3..]).unwrap());
                 let old = schedule::get(before, partition, id).unwrap();
