@@ -188,7 +188,12 @@ impl Guard {
         let configured = self.shared.config.jwt.as_ref().map(|jwt| jwt.audiences.clone());
         match configured {
             Some(audiences) if !audiences.is_empty() => audiences,
-            _ => vec![format!("{}{}", self.base_url(head), resource.path)],
+            _ => {
+                let (base, path) = (self.base_url(head), resource.path);
+                // A token for a door is good for all that is below it.
+                let door = path.split('/').nth(1).unwrap_or_default();
+                vec![format!("{base}/{door}"), format!("{base}{path}")]
+            }
         }
     }
 }

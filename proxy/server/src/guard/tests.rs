@@ -256,6 +256,13 @@ async fn signed_tokens_are_checked() {
     let es256 = issuer.token(json!({ "alg": "ES256", "kid": "p1" }), &claims(json!({})));
     assert_eq!(verdict(&guard, &es256).await, good);
     assert_eq!(verdict(&guard, RS256_TOKEN).await, good);
+    let below = Resource { path: "/mcp/Shop", scopes: &SCOPES };
+    let for_door = with_token(&issuer.eddsa(&claims(json!({}))));
+    assert!(guard.caller(&for_door, &below).await.is_ok(), "a token for the door");
+    let for_shop = claims(json!({ "aud": "https://hf.example/mcp/Shop" }));
+    let for_shop = with_token(&issuer.eddsa(&for_shop));
+    assert!(guard.caller(&for_shop, &below).await.is_ok(), "a token for the service");
+    assert!(guard.caller(&for_shop, &MCP).await.is_err(), "which is not one for the door");
     let nameless = issuer.token(json!({ "alg": "EdDSA" }), &claims(json!({})));
     assert_eq!(verdict(&guard, &nameless).await, good, "the key that fits is found");
     let cases = [
