@@ -12,7 +12,7 @@ export ROCKSDB_LIB_DIR := $(CARGO_TARGET_DIR)/rocksdb/$(ROCKSDB)
 export ROCKSDB_STATIC := 1
 CARGO_FOREIGN = CARGO_TARGET_DIR=$(FOREIGN) cargo
 
-.PHONY: help env build foreign examples demo bench test lint deny prerequisites test-mcp
+.PHONY: help env build foreign examples demo bench test lint deny prerequisites test-mcp a2a-tck-agent
 
 help:
 	@echo "make demo    builds everything and shows what this is for (KEEP=1: leaves it running)"
@@ -23,6 +23,7 @@ help:
 	@echo "make build   builds the binary: $(HOLDFAST)"
 	@echo "make lint    format and lints"
 	@echo "make env     prints what to export so that plain cargo commands use the same RocksDB"
+	@echo "make a2a-tck-agent  the agent for the test suite of A2A, on PORT (14310)"
 	@echo "make deny    licences, advisories and bans of all dependencies (needs cargo-deny)"
 
 prerequisites:
@@ -45,6 +46,10 @@ bench: build
 	@HOLDFAST_BIN=$(HOLDFAST) $(CARGO_TARGET_DIR)/release/bench --json $(CARGO_TARGET_DIR)/bench.json \
 		--svg $(CARGO_TARGET_DIR)/bench.svg $(ARGS)
 	@echo "written: $(CARGO_TARGET_DIR)/bench.json and bench.svg"
+
+# The agent for the test suite of A2A, at http://127.0.0.1:$PORT, until it is interrupted.
+a2a-tck-agent: build
+	@PORT=$(or $(PORT),14310) scripts/a2a-tck-agent.sh $(CARGO_TARGET_DIR)/release
 
 lint: prerequisites
 	cargo fmt --all --check

@@ -2,12 +2,15 @@
 //! them, and counts from outside what they really did. Never sleeps for a fixed time where it can
 //! look, and never uses a port by number.
 
+pub mod a2a;
 pub mod effects;
 pub mod gate;
+pub mod grpc;
 pub mod http;
 pub mod process;
 pub mod receiver;
 pub mod sidecar;
+pub mod sse;
 
 use std::time::{Duration, Instant};
 

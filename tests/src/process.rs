@@ -99,6 +99,11 @@ pub fn example(name: &str) -> PathBuf {
     }
 }
 
+/// A program of this workspace: beside the test's own binary.
+pub fn beside(name: &str) -> PathBuf {
+    target().join(name)
+}
+
 fn from_env_or(variable: &str, name: &str) -> PathBuf {
     std::env::var_os(variable).map_or_else(|| target().join(name), PathBuf::from)
 }

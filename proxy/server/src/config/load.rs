@@ -90,6 +90,9 @@ fn check(config: Config) -> Result<Config, Error> {
     if let Some((name, reason)) = config.guard.problem() {
         return complain(name, reason);
     }
+    if let Some((name, reason)) = config.a2a.problem() {
+        return complain(name, reason);
+    }
     match limit::check(&config.limits) {
         Ok(()) => Ok(config),
         Err(reason) => complain("limits", &reason),

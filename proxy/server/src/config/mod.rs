@@ -7,6 +7,7 @@ mod load;
 pub use load::{Error, Flag, Sources, guess, load};
 
 use crate::admin;
+use crate::bridge::a2a;
 use crate::bridge::mcp;
 use crate::guard;
 use crate::http::{client, listen};
@@ -45,6 +46,8 @@ pub struct Config {
     /// Which handlers agents see.
     pub exposure: registry::exposure::Config,
     pub mcp: mcp::Config,
+    /// Agents of A2A.
+    pub a2a: a2a::Config,
     pub admin: admin::Config,
     pub invoker: invoker::Config,
     /// Who is told of invocations that are paused or fail.
@@ -112,6 +115,7 @@ impl Default for Config {
             guard: guard::Config::default(),
             exposure: registry::exposure::Config::default(),
             mcp: mcp::Config::default(),
+            a2a: a2a::Config::default(),
             admin: admin::Config::default(),
             invoker: invoker::Config::default(),
             notify: notifier::Config::default(),

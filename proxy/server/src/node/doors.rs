@@ -1,6 +1,7 @@
 //! The doors of a sidecar, and the watchers of its services: tasks that end together.
 
 use crate::admin::{self, Admin};
+use crate::bridge::a2a::{self, A2a};
 use crate::bridge::mcp::{self, Mcp};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -31,6 +32,8 @@ pub struct Behind {
     pub metrics: Arc<telemetry::Metrics>,
     pub attempts: Invoker,
     pub notifier: Notifier,
+    /// The agents of A2A.
+    pub agents: a2a::Core,
     pub tasks: Tasks,
     /// Stands before the doors for agents.
     pub guard: Guard,
@@ -108,6 +111,10 @@ impl Doors {
                 home: self.tasks.clone(),
             };
             doors.push(Arc::new(Mcp::new(config.mcp.clone(), behind)));
+        }
+        if config.a2a.enabled {
+            let (core, guard) = (behind.agents.clone(), behind.guard.clone());
+            doors.push(Arc::new(A2a::new(core, guard, self.shutdown.clone())));
         }
         doors
     }

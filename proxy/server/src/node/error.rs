@@ -1,5 +1,6 @@
 //! Why a sidecar cannot start. Each is for the person who started it.
 
+use crate::bridge::a2a;
 use crate::guard;
 use crate::http::{client, identity, listen};
 use crate::notifier;
@@ -37,6 +38,11 @@ pub enum Error {
     Notifier(#[from] notifier::Error),
     #[error(transparent)]
     Guard(#[from] guard::Error),
+    /// HF0260
+    #[error("{code}: {0}", code = .0.code())]
+    Cards(#[from] a2a::card::Error),
+    #[error("{code}: {0}", code = .0.code())]
+    Pushes(#[from] a2a::push::Unusable),
     #[error("{code}: {0}", code = .0.code())]
     Telemetry(#[from] telemetry::Error),
 }
@@ -55,6 +61,8 @@ impl Error {
             Error::Registry(error) => error.code(),
             Error::Notifier(error) => error.code(),
             Error::Guard(error) => error.code(),
+            Error::Cards(error) => error.code(),
+            Error::Pushes(error) => error.code(),
             Error::Telemetry(error) => error.code(),
         }
     }

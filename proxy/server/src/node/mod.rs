@@ -8,6 +8,9 @@ mod signals;
 
 pub use error::Error;
 
+use crate::bridge::a2a;
+use crate::bridge::a2a::card::Cards;
+use crate::bridge::a2a::push::{self, Pushes};
 use crate::clock::{self, Clock};
 use crate::config::Config;
 use crate::guard::Guard;
@@ -23,6 +26,7 @@ use crate::tasks::Tasks;
 use crate::telemetry;
 use child::Child;
 use doors::Doors;
+use holdfast_machine::{id::PartitionId, model::NoticesWanted};
 use holdfast_wire::version::Version;
 use signals::Signals;
 use std::{process::ExitCode, sync::Arc, time::Duration};
@@ -103,6 +107,8 @@ struct Node {
     attempts: AtWork,
     /// Asked to end, it lets the tries under way end.
     notices: AtWork,
+    /// Asked to end, it lets the tries under way end.
+    pushes: AtWork,
     partitions: partition::Running,
     /// Looks after the data directory.
     retention: AtWork,
@@ -186,12 +192,31 @@ impl Node {
                 metrics: notifier::Metrics::new(&metrics),
             },
         )?;
-        let waiting = waiting.telling(Arc::new(notifier.clone()));
+        let pushes = Pushes::new(
+            config.a2a.push.clone(),
+            push::Parts {
+                client: config.client.clone(),
+                router: router.clone(),
+                exposure: exposure.clone(),
+                clock: clock.clone(),
+                metrics: push::Metrics::new(&metrics),
+                shutdown: shutdown.clone(),
+            },
+        )?;
+        let told = Outside { notifier: notifier.clone(), pushes: pushes.clone() };
+        let waiting = waiting.telling(Arc::new(told));
         let partitions = waiting.run(Arc::new(invoker.clone()))?;
         let retention =
             Retention::new(config.partition.retention.clone(), router.clone(), &metrics);
         let (attempts, of_notices) = (invoker.clone(), notifier.clone());
+        let parts = a2a::core::Parts {
+            exposure: exposure.clone(),
+            tasks: tasks.clone(),
+            cards: Cards::new(config.a2a.card.clone(), clock.clone())?,
+            tokens: !guard.is_open(),
+        };
         let behind = doors::Behind {
+            agents: a2a::Core::new(config.a2a.clone(), parts),
             registry,
             router,
             clock,
@@ -206,6 +231,7 @@ impl Node {
             doors: Doors::open(config, ground.ingress, ground.admin, behind),
             attempts: AtWork::begin(|ending| invoker.run(ending)),
             notices: AtWork::begin(|ending| notifier.run(ending)),
+            pushes: AtWork::begin(|ending| pushes.run(ending)),
             retention: AtWork::begin(|ending| retention.run(ending)),
             partitions,
             store: ground.store,
@@ -222,6 +248,7 @@ impl Node {
         self.attempts.end("the invoker").await;
         self.retention.end("the retention").await;
         self.notices.end("the notifier").await;
+        self.pushes.end("push notifications").await;
         self.shutdown.cancel();
         let (partitions, store) = (self.partitions, self.store);
         let rest = move || {
@@ -234,6 +261,26 @@ impl Node {
             Err(error) => tracing::error!(%error, "a partition ended badly"),
         }
         tracing::info!("all partitions are at rest");
+    }
+}
+
+/// Everybody outside who is told something.
+struct Outside {
+    notifier: Notifier,
+    pushes: Pushes,
+}
+
+impl partition::Notices for Outside {
+    fn wanted(&self) -> NoticesWanted {
+        self.notifier.wanted()
+    }
+
+    fn written(&self, partition: PartitionId) {
+        self.notifier.written(partition);
+    }
+
+    fn queued(&self, _partition: PartitionId) {
+        self.pushes.written();
     }
 }
 

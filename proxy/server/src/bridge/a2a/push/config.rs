@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 /// Requests that one event of a feed can be; no event is nearly as many.
-pub const PARTS_MAX: u32 = 64;
+pub(super) const PARTS_MAX: u32 = 64;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +24,6 @@ pub struct Config {
     /// it do not count. Unset: unsigned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_file: Option<PathBuf>,
-    /// Receivers of one task. 1 and up.
-    pub receivers_max: usize,
     /// For one try, from connecting to the head of the response, in ms.
     pub timeout_ms: u64,
     /// Pause after the first try that came to nothing, in ms; doubled for each one after it.
@@ -68,7 +66,6 @@ impl Default for Config {
             allow_http: false,
             content_type: ContentType::A2aJson,
             secret_file: None,
-            receivers_max: 16,
             timeout_ms: 10_000,
             retry_initial_ms: 1_000,
             retry_max_ms: 5 * 60 * 1000,
@@ -92,7 +89,7 @@ impl Config {
         not_public(ip).map_or(Ok(()), Err)
     }
 
-    pub fn terms(&self) -> Terms {
+    pub(super) fn terms(&self) -> Terms {
         let ms = Duration::from_millis;
         Terms {
             timeout: ms(self.timeout_ms),
