@@ -12,7 +12,7 @@ export ROCKSDB_LIB_DIR := $(CARGO_TARGET_DIR)/rocksdb/$(ROCKSDB)
 export ROCKSDB_STATIC := 1
 CARGO_FOREIGN = CARGO_TARGET_DIR=$(FOREIGN) cargo
 
-.PHONY: help env build foreign examples demo bench test lint deny prerequisites test-mcp a2a-tck-agent
+.PHONY: help env build foreign examples demo bench test lint deny prerequisites test-mcp a2a-tck-agent a2a-streams
 
 help:
 	@echo "make demo    builds everything and shows what this is for (KEEP=1: leaves it running)"
@@ -50,6 +50,10 @@ bench: build
 # The agent for the test suite of A2A, at http://127.0.0.1:$PORT, until it is interrupted.
 a2a-tck-agent: build
 	@PORT=$(or $(PORT),14310) scripts/a2a-tck-agent.sh $(CARGO_TARGET_DIR)/release
+
+# Streams of A2A at full size: 1,000 subscribers to 1,000 tasks over a kill of the sidecar.
+a2a-streams: build
+	A2A_STREAMS=1000 HOLDFAST_BIN=$(HOLDFAST) cargo test --release --locked -p tests --test a2a_streams -- --nocapture
 
 lint: prerequisites
 	cargo fmt --all --check

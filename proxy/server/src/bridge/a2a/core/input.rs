@@ -39,7 +39,7 @@ pub fn body(
 /// not want a text.
 fn value(message: &Message, schema: Option<&Value>) -> Result<Value, Error> {
     if let Some(data) = data(message) {
-        return Ok(data.clone());
+        return Ok(whole(data.clone()));
     }
     let Some(text) = text(message) else {
         return Err(nothing("a data part or a text part"));
@@ -83,6 +83,27 @@ fn nothing(wanted: &str) -> Error {
     Error::invalid("message.parts", format!("must hold {wanted}"))
 }
 
+/// Largest whole number up to which all whole numbers are doubles.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// The same value with `7` for `7.0`: clients whose numbers are all doubles write whole ones so, and
+/// handlers that count take no such thing.
+fn whole(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => match number.as_f64() {
+            Some(double) if double.fract() == 0.0 && double.abs() <= EXACT_MAX => {
+                Value::from(double as i64)
+            }
+            _ => Value::Number(number),
+        },
+        Value::Array(list) => list.into_iter().map(whole).collect(),
+        Value::Object(object) => {
+            Value::Object(object.into_iter().map(|(name, value)| (name, whole(value))).collect())
+        }
+        other => other,
+    }
+}
+
 /// The first data part.
 pub fn data(message: &Message) -> Option<&Value> {
     message.parts.iter().find_map(|part| match &part.content {
@@ -107,7 +128,7 @@ pub fn text(message: &Message) -> Option<String> {
 /// An object of JSON that answers a question: in a data part, or as text.
 pub fn object(message: &Message) -> Option<Value> {
     match data(message) {
-        Some(data) => data.is_object().then(|| data.clone()),
+        Some(data) => data.is_object().then(|| whole(data.clone())),
         None => {
             let object: Map<String, Value> = serde_json::from_str(&text(message)?).ok()?;
             Some(Value::Object(object))
@@ -183,6 +204,13 @@ mod tests {
         assert_eq!(of(vec![Part::text(yes.to_string())]), Some(yes));
         assert_eq!(of(vec![Part::text("yes")]), None);
         assert_eq!(of(vec![Part::data(json!([1]))]), None);
+    }
+
+    #[test]
+    fn whole_numbers_are_written_as_such() {
+        let doubles: Value =
+            serde_json::from_str(r#"{"a":[7.0,-2.0,0.5,1e300,3],"b":"7.0"}"#).unwrap();
+        assert_eq!(whole(doubles).to_string(), r#"{"a":[7,-2,0.5,1e+300,3],"b":"7.0"}"#);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod stream;
 mod value;
 
 /// As generated, to the byte: included, so that no formatter rewrites it.
+#[expect(clippy::enum_variant_names, reason = "generated; the names are the protocol's")]
 mod pb {
     include!("generated.rs");
 }

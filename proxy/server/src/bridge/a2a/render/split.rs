@@ -55,7 +55,8 @@ fn cut(part: &Part) -> Vec<Part> {
             let mut rest = text.as_str();
             let mut pieces = vec![];
             while rest.len() > PIECE_BYTES_MAX {
-                let (piece, others) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES_MAX));
+                let end = (0..=PIECE_BYTES_MAX).rev().find(|end| rest.is_char_boundary(*end));
+                let (piece, others) = rest.split_at(end.unwrap_or_default());
                 pieces.push(with(Content::Text(piece.to_owned())));
                 rest = others;
             }
