@@ -281,14 +281,14 @@ fn errors_have_their_status_and_their_reason() {
         raw("no protobuf", b"\0\0\0\0\x02\xff\xff", &[]).await;
         raw("compressed", b"\x01\0\0\0\0", &[]).await;
         raw("no time", b"\0\0\0\0\0", &[("grpc-timeout", "soon")]).await;
-        raw("version", b"\0\0\0\0\x09\x0a\x07refunds", &[("a2a-version", "99.0")]).await;
 
         client.metadata = vec![("a2a-version".into(), "99.0".into())];
         refused!("another version", "GetTask", get("refunds", "x"));
         client.metadata = vec![("a2a-version".into(), "0.3".into())];
         refused!("an old version", "GetTask", get("refunds", "x"));
         client.metadata = vec![("grpc-timeout".into(), "300m".into())];
-        refused!("too late", "SendMessage", order("m-7"));
+        let slow = json!({ "orderId": "o", "amount": 1.0, "delayMs": 60_000 });
+        refused!("too late", "SendMessage", send("refunds", data("m-7", &slow)));
         client.metadata = vec![];
         client.authority = "evil.example".into();
         refused!("a strange host", "GetTask", get("refunds", "x"));
@@ -308,5 +308,34 @@ fn errors_have_their_status_and_their_reason() {
         let called = client.call::<()>("GetTask", &get("refunds", "x")).await;
         note("overload", called.map(|()| "done".into()));
     });
-    expect![[r#""#]].assert_eq(&lines);
+    expect![[r#"
+        task not found: 5 TASK_NOT_FOUND
+        another agent's task: 5 TASK_NOT_FOUND
+        not cancelable: 9 TASK_NOT_CANCELABLE
+        no push: 9 PUSH_NOTIFICATION_NOT_SUPPORTED
+        it has ended: 9 UNSUPPORTED_OPERATION
+        nothing to come: 9 UNSUPPORTED_OPERATION
+        no streams: 9 UNSUPPORTED_OPERATION
+        content type: 3 CONTENT_TYPE_NOT_SUPPORTED
+        no answer: 13 INVALID_AGENT_RESPONSE
+        no extended card: 9 EXTENDED_AGENT_CARD_NOT_CONFIGURED
+        extension: 9 EXTENSION_SUPPORT_REQUIRED
+        page size: 3 INVALID_PARAMS pageSize
+        no message: 3 INVALID_PARAMS message
+        no such agent: 5
+        which agent: 5
+        no such operation: 12
+        no frame: 3 INVALID_REQUEST
+        no protobuf: 3 INVALID_REQUEST
+        compressed: 12
+        no time: 3 INVALID_PARAMS grpc-timeout
+        another version: 9 VERSION_NOT_SUPPORTED
+        an old version: 9 VERSION_NOT_SUPPORTED
+        too late: 4
+        a strange host: 7
+        no token: 16
+        with a token: 5 TASK_NOT_FOUND
+        overload: 14
+    "#]]
+    .assert_eq(&lines);
 }

@@ -296,5 +296,14 @@ fn the_same_over_grpc(agent: &Agent) {
             writeln!(lines, "  {told}").unwrap();
         }
     });
-    expect![[r#""#]].assert_eq(&lines);
+    expect![[r#"
+        tck-complete-task: TASK_STATE_COMPLETED []
+        tck-artifact-file: TASK_STATE_COMPLETED [(Some(Raw(b"tck")), "output.txt")]
+        tck-artifact-data: TASK_STATE_COMPLETED [(Some(Data(Value { kind: Some(StructValue(Struct { fields: {"count": Value { kind: Some(NumberValue(42.0)) }, "key": Value { kind: Some(StringValue("value")) }} })) })), "")]
+          task
+          TASK_STATE_WORKING
+          Some(Text("chunk-1 ")) false false
+          Some(Text("chunk-2")) true true
+          TASK_STATE_COMPLETED
+    "#]].assert_eq(&lines);
 }
