@@ -56,6 +56,8 @@ pub async fn keep(stage: &Stage) -> Seen<()> {
     println!(
         "   claude mcp add --transport http holdfast {ingress}/mcp
    curl {ingress}/Refund/refund/send --json '{{\"orderId\": \"order-43\", \"amount\": 7}}'
+   {holdfast} asks list --admin {admin}
+   {holdfast} asks answer ASK accept --set approved=true --admin {admin}
    {holdfast} invocations list --admin {admin}
    {holdfast} invocations describe ID --admin {admin}"
     );
