@@ -11,10 +11,14 @@ bin=$1
 shift
 port=${PORT:-14310}
 data=$(mktemp -d "${TMPDIR:-/tmp}/a2a-tck.XXXXXX")
-trap 'rm -rf "$data"' EXIT
+sidecar=
+trap '[ -z "$sidecar" ] || { kill "$sidecar" 2>/dev/null || true; wait "$sidecar" || true; }; rm -rf "$data"' EXIT
+trap 'exit 0' INT TERM
 
 # The service gets a free port of its own.
 env -u PORT "$bin/holdfast" run --ingress "127.0.0.1:$port" --admin 127.0.0.1:0 --data-dir "$data" \
   --set "a2a.root='tck'" --set "a2a.agents.tck.idempotency='off'" \
   --set "a2a.push.private_networks=['127.0.0.0/8']" --set a2a.push.allow_http=true \
-  "$@" -- "$bin/a2a_tck"
+  "$@" -- "$bin/a2a_tck" &
+sidecar=$!
+wait "$sidecar"
