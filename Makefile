@@ -24,6 +24,7 @@ help:
 	@echo "make lint    format and lints"
 	@echo "make env     prints what to export so that plain cargo commands use the same RocksDB"
 	@echo "make a2a-tck-agent  the agent for the test suite of A2A, on PORT (14310)"
+	@echo "make a2a-streams  1,000 streams of A2A over a kill of the sidecar"
 	@echo "make deny    licences, advisories and bans of all dependencies (needs cargo-deny)"
 
 prerequisites:
