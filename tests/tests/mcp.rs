@@ -225,6 +225,18 @@ fn whoever_goes_away_takes_the_call_along() {
 }
 
 #[test]
+fn who_is_told_to_come_again_later_has_begun_nothing() {
+    let stage = stage("[mcp]\nstreams_max = 0\n");
+    let call = json!({ "name": "Shop.slow", "arguments": {} });
+    let client = stage.client().capabilities(json!({})).meta(json!({ "progressToken": 7 }));
+    let busy = client.raw("tools/call", call);
+    assert_eq!(busy.status, 429, "{}", busy.json());
+    let invocations = format!("{}/holdfast/invocations?status=all", stage.sidecar.admin);
+    let begun = tests::http::get(&invocations).unwrap().json();
+    assert_eq!(begun["invocations"], json!([]));
+}
+
+#[test]
 fn listeners_are_told_each_change_once() {
     let stage = stage("");
     let client = stage.client();

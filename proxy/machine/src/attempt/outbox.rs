@@ -26,13 +26,12 @@ pub(super) struct Outbox {
 
 impl Outbox {
     pub(super) fn poll(&mut self) -> Option<Output> {
-        if self.held_until.is_none() || !self.is_held_back() {
-            self.held_until = None;
-            if let Some(output) = self.queue.pop_front() {
-                return Some(output);
-            }
+        // A hint stays behind what it comes after: what goes on later would erase it.
+        if self.held_until.is_some() && self.is_held_back() {
+            return None;
         }
-        self.hint.take().map(Output::AwaitingOn)
+        self.held_until = None;
+        self.queue.pop_front().or_else(|| self.hint.take().map(Output::AwaitingOn))
     }
 
     /// When there is more to poll, if nothing comes before.
@@ -54,7 +53,8 @@ impl Outbox {
     }
 
     pub(super) fn push(&mut self, output: Output) {
-        self.last_hint = None; // Something goes on: who looks on forgets what it waited for.
+        // Something goes on: who looks on forgets what it waited for.
+        (self.hint, self.last_hint) = (None, None);
         self.queue.push_back(output);
     }
 

@@ -202,11 +202,9 @@ fn a_hint_is_told_again_after_something_went_on() {
                 send Input 04000000000000027200
             head 200
             chunk Run{11:1} AwaitingOn{1:{1:1 5:1}}
-                awaiting FirstCompleted(1)
             chunk AwaitingOn{1:{1:1 5:1}}
             chunk Run{11:2}
             chunk AwaitingOn{1:{1:1 5:1}}
-                awaiting FirstCompleted(1)
             stored 3 Signal{2:17 4:{}}
                 say
                   Run 5801

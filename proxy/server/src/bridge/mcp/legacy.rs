@@ -174,12 +174,14 @@ impl Mcp {
             let why = format!("this tool needs {needs}");
             return Ok(answer(&id, Ok(task::failed(&why, false))));
         }
+        // Before anything begins: who is told to come again later must not have begun it.
+        let streams = can_ask || call.meta.progress_token.is_some();
+        let place = streams.then(|| self.stream_place()).transpose()?;
         let begun = match self.begin(&call).await? {
             Begun::Task(task) => *task,
             Begun::Refused(why) => return Ok(answer(&id, Ok(task::failed(&why, false)))),
         };
-        if can_ask || call.meta.progress_token.is_some() {
-            let place = self.stream_place()?;
+        if let Some(place) = place {
             return Ok(self.legacy_stream(call, client, begun, id, place));
         }
         let _listed = self.calls.list(&client, &id, begun.id);

@@ -158,6 +158,9 @@ impl Mcp {
         call.check_headers(&head.headers)?;
         call.check_capabilities()?;
         let goes_on = params.contains_key("requestState");
+        // Before anything begins: who is told to come again later must not have begun it.
+        let streams = !call.makes_a_task() && call.meta.progress_token.is_some();
+        let place = streams.then(|| self.stream_place()).transpose()?;
         let begun = match self.begin(&call).await? {
             Begun::Task(task) => *task,
             Begun::Refused(why) => return Ok(Answer::Result(as_map(task::failed(&why, true)))),
@@ -170,12 +173,11 @@ impl Mcp {
         if call.makes_a_task() {
             return self.ask_first(&call, begun, goes_on).await.map(Answer::Result);
         }
-        match call.meta.progress_token.clone() {
-            Some(token) => {
-                let place = self.stream_place()?;
+        match (call.meta.progress_token.clone(), place) {
+            (Some(token), Some(place)) => {
                 Ok(Answer::Response(self.streamed(call, begun, id, token, place)))
             }
-            None => {
+            _ => {
                 let principal = call.caller.principal.as_str();
                 let gone = Abandon::new(self, principal, begun.id, !call.outlives_its_client());
                 let result = self.finished(&call, begun, None).await;
