@@ -435,7 +435,7 @@ async fn the_schema_can_be_asked_for() {
     check(
         "SELECT count(*) AS tables FROM information_schema.tables WHERE table_type = 'BASE TABLE'",
         expect![[r#"
-            {"tables":19}
+            {"tables":20}
         "#]],
     )
     .await;
