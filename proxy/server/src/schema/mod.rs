@@ -9,15 +9,22 @@ mod tests;
 
 use regex_automata::meta::{self, Regex};
 use serde_json::{Map, Value};
-use std::fmt::{self, Write};
+use std::{
+    collections::HashMap,
+    fmt::{self, Write},
+};
 
 /// How deep schemas are followed into each other.
 const DEPTH_MAX: usize = 96;
-/// Schemas that are looked at for one value; more make the value be taken for good, since whoever
-/// receives it looks again.
+/// Steps of work for one value: schemas, fields and patterns that are looked at. More make the value
+/// be taken for good, since whoever receives it looks again.
 const STEPS_MAX: usize = 200_000;
 /// Memory of one compiled pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
+/// Steps that it takes to compile a pattern.
+const COMPILE_STEPS: usize = 200;
+/// So much text that is matched with a pattern is one more step, in bytes.
+const TEXT_STEP_BYTES: usize = 256;
 /// How much of a value is repeated in a sentence.
 const SHOWN_CHARS: usize = 60;
 
@@ -44,8 +51,10 @@ impl fmt::Display for Violation {
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(schema: &Value, value: &Value) -> Result<(), Violation> {
-    let mut check = Check { root: schema, at: String::new(), depth: 0, steps: 0 };
-    check.value(schema, value)
+    let mut check = Check::new(schema);
+    let checked = check.value(schema, value);
+    // What is not looked at to the end may say `not`.
+    if check.is_spent() { Ok(()) } else { checked }
 }
 
 /// One value on its way through a schema.
@@ -54,14 +63,24 @@ struct Check<'s> {
     at: String,
     depth: usize,
     steps: usize,
+    /// Each pattern that came up, compiled once; `None`: of another dialect.
+    patterns: HashMap<&'s str, Option<Regex>>,
 }
 
 type Checked = Result<(), Violation>;
 
 impl<'s> Check<'s> {
+    fn new(root: &'s Value) -> Self {
+        Check { root, at: String::new(), depth: 0, steps: 0, patterns: HashMap::new() }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.steps >= STEPS_MAX
+    }
+
     fn value(&mut self, schema: &'s Value, value: &Value) -> Checked {
         self.steps += 1;
-        if self.depth >= DEPTH_MAX || self.steps >= STEPS_MAX {
+        if self.depth >= DEPTH_MAX || self.is_spent() {
             return Ok(());
         }
         self.depth += 1;
@@ -134,7 +153,7 @@ impl<'s> Check<'s> {
         Ok(())
     }
 
-    fn text(&mut self, keywords: &Map<String, Value>, text: &str) -> Checked {
+    fn text(&mut self, keywords: &'s Map<String, Value>, text: &str) -> Checked {
         let length = text.chars().count() as u64;
         let bound = |name: &str| keywords.get(name).and_then(Value::as_u64);
         if bound("minLength").is_some_and(|min| length < min) {
@@ -144,7 +163,7 @@ impl<'s> Check<'s> {
             return self.wrong(format!("has more than {} characters", keywords["maxLength"]));
         }
         if let Some(Value::String(pattern)) = keywords.get("pattern")
-            && !fits_pattern(pattern, text)
+            && !self.fits_pattern(pattern, text)
         {
             return self.wrong(format!("does not match `{pattern}`"));
         }
@@ -152,6 +171,20 @@ impl<'s> Check<'s> {
             Some(name) if !format::is(name, text) => self.wrong(format!("is no {name}")),
             _ => Ok(()),
         }
+    }
+
+    /// A pattern that cannot be read fits everything.
+    fn fits_pattern(&mut self, pattern: &'s str, text: &str) -> bool {
+        self.steps += 1 + text.len() / TEXT_STEP_BYTES;
+        if self.is_spent() {
+            return true;
+        }
+        let steps = &mut self.steps;
+        let compiled = self.patterns.entry(pattern).or_insert_with(|| {
+            *steps += COMPILE_STEPS;
+            compile(pattern)
+        });
+        compiled.as_ref().is_none_or(|pattern| pattern.is_match(text))
     }
 
     fn array(&mut self, keywords: &'s Map<String, Value>, items: &[Value]) -> Checked {
@@ -216,13 +249,17 @@ impl<'s> Check<'s> {
 
     fn field(&mut self, keywords: &'s Map<String, Value>, name: &str, value: &Value) -> Checked {
         let schemas = |keyword: &str| keywords.get(keyword).and_then(Value::as_object);
+        self.steps += 1;
+        if self.is_spent() {
+            return Ok(());
+        }
         let mut known = false;
         if let Some(schema) = schemas("properties").and_then(|named| named.get(name)) {
             known = true;
             self.value(schema, value)?;
         }
         for (pattern, schema) in schemas("patternProperties").into_iter().flatten() {
-            if fits_pattern(pattern, name) {
+            if self.fits_pattern(pattern, name) {
                 known = true;
                 self.value(schema, value)?;
             }
@@ -357,11 +394,14 @@ fn has_twins(items: &[Value]) -> bool {
     texts.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// A pattern of another dialect, which cannot be read here, fits everything.
-fn fits_pattern(pattern: &str, text: &str) -> bool {
-    let bounds = meta::Config::new().nfa_size_limit(Some(PATTERN_BYTES_MAX));
-    let compiled = Regex::builder().configure(bounds).build(pattern);
-    compiled.map_or(true, |pattern| pattern.is_match(text))
+/// `None`: a pattern of another dialect, which cannot be read here.
+fn compile(pattern: &str) -> Option<Regex> {
+    let config = meta::Config::new()
+        .nfa_size_limit(Some(PATTERN_BYTES_MAX))
+        .hybrid_cache_capacity(PATTERN_BYTES_MAX)
+        .onepass(false)
+        .dfa(false);
+    Regex::builder().configure(config).build(pattern).ok()
 }
 
 /// A value in a sentence.

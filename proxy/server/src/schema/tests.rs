@@ -1,6 +1,6 @@
 //! Schemas and values as text, and what is said of them.
 
-use super::check;
+use super::{Check, STEPS_MAX, check};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -182,4 +182,33 @@ fn anything() -> impl Strategy<Value = Value> {
             }),
         ]
     })
+}
+
+#[test]
+fn a_pattern_is_compiled_once() {
+    let schema = json!({ "items": { "pattern": r"^\p{L}+[0-9]{1,10}$" } });
+    let items: Value = (0..20_000).map(|index| format!("item{index}")).collect();
+    let mut check = Check::new(&schema);
+    assert_eq!(check.value(&schema, &items), Ok(()));
+    assert_eq!(check.patterns.len(), 1);
+    assert!(check.steps > 40_000, "each match is a step: {}", check.steps);
+    let mut items = items;
+    items[19_999] = json!("-");
+    let wrong = super::check(&schema, &items).unwrap_err();
+    assert_eq!(wrong.at, "/19999");
+}
+
+#[test]
+fn work_is_bounded_for_fields_times_patterns() {
+    let patterns: serde_json::Map<_, _> =
+        (0..100).map(|index| (format!("^{index}x"), json!({ "type": "string" }))).collect();
+    let schema = json!({ "patternProperties": patterns, "not": {} });
+    let fields: serde_json::Map<_, _> =
+        (0..100_000).map(|index| (format!("field{index}"), json!(1))).collect();
+    let fields = Value::Object(fields);
+    let mut spent = Check::new(&schema);
+    let _ = spent.value(&schema, &fields);
+    assert!(spent.steps >= STEPS_MAX && spent.steps < 2 * STEPS_MAX, "{}", spent.steps);
+    assert_eq!(check(&schema, &fields), Ok(()), "it is taken for good, whatever `not` says");
+    assert!(check(&schema, &json!({})).is_err(), "a small one is looked at");
 }
