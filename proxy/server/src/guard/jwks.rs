@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, RwLock},
     time::Duration,
 };
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, task::JoinSet};
 
 /// Largest key set, in bytes.
 const DOCUMENT_BYTES_MAX: usize = 256 << 10;
@@ -22,9 +22,17 @@ const DOCUMENT_BYTES_MAX: usize = 256 << 10;
 pub struct Keys {
     jwt: Jwt,
     source: Source,
-    current: RwLock<Option<Fetched>>,
-    /// Held while keys are fetched; when that was tried last.
-    fetching: Mutex<Option<Timestamp>>,
+    current: Arc<RwLock<Option<Fetched>>>,
+    /// Held while keys are fetched.
+    fetching: Mutex<Fetching>,
+}
+
+#[derive(Default)]
+struct Fetching {
+    /// When that was tried last.
+    last: Option<Timestamp>,
+    /// The fetch that goes on, whether or not whoever wanted it still waits.
+    task: JoinSet<()>,
 }
 
 enum Source {
@@ -46,7 +54,8 @@ struct Fetched {
 #[derive(Debug, PartialEq, Eq)]
 pub enum NotVerified {
     Bad(&'static str),
-    Unavailable(String),
+    /// The log says why.
+    Unavailable,
 }
 
 impl Keys {
@@ -66,8 +75,8 @@ impl Keys {
                 (Source::Address { uri, client }, None)
             }
         };
-        let (current, fetching) = (RwLock::new(current), Mutex::new(None));
-        Ok(Keys { jwt, source, current, fetching })
+        let current = Arc::new(RwLock::new(current));
+        Ok(Keys { jwt, source, current, fetching: Mutex::default() })
     }
 
     pub fn by_client(&self) -> bool {
@@ -112,11 +121,8 @@ impl Keys {
             return Ok(fetched.keys);
         }
         match self.again(now).await {
-            Ok(keys) => Ok(keys),
-            Err(reason) => match younger(stale) {
-                Some(fetched) => Ok(fetched.keys),
-                None => Err(NotVerified::Unavailable(reason)),
-            },
+            Some(keys) => Ok(keys),
+            None => younger(stale).map(|it| it.keys).ok_or(NotVerified::Unavailable),
         }
     }
 
@@ -124,31 +130,37 @@ impl Keys {
         self.current.read().expect("no writer panics while it holds the lock").clone()
     }
 
-    /// Fetches the keys, unless that was done a moment ago.
-    async fn again(&self, now: Timestamp) -> Result<Arc<KeySet>, String> {
-        let Source::Address { uri, client } = &self.source else {
-            return Err("they are in a file".to_owned());
-        };
-        let mut last = self.fetching.lock().await;
+    /// Fetches the keys, unless that was done a moment ago. `None`: there are none that new.
+    async fn again(&self, now: Timestamp) -> Option<Arc<KeySet>> {
+        let Source::Address { uri, client } = &self.source else { return None };
+        let mut fetching = self.fetching.lock().await;
+        // One that somebody began who went away.
+        while fetching.task.join_next().await.is_some() {}
         let interval = Duration::from_millis(self.jwt.fetch_interval_ms);
-        if last.is_some_and(|last| now.since(last) < interval) {
-            let keys = self.current().map(|fetched| fetched.keys);
-            return keys.ok_or_else(|| "they could not be fetched a moment ago".to_owned());
+        if fetching.last.is_none_or(|last| now.since(last) >= interval) {
+            fetching.last = Some(now);
+            let fetch = self.fetch(client.clone(), uri.clone(), now);
+            fetching.task.spawn(fetch);
+            while fetching.task.join_next().await.is_some() {}
         }
-        *last = Some(now);
+        let last = fetching.last?;
+        self.current().filter(|fetched| fetched.at >= last).map(|fetched| fetched.keys)
+    }
+
+    /// A fetch that stands for itself.
+    fn fetch(&self, client: Client, uri: Uri, now: Timestamp) -> impl Future<Output = ()> + use<> {
+        let current = self.current.clone();
         let timeout = Duration::from_millis(self.jwt.fetch_timeout_ms);
-        let fetched = tokio::time::timeout(timeout, fetch(client, uri)).await;
-        let fetched = fetched.unwrap_or_else(|_| Err("it takes too long".to_owned()));
-        match fetched {
-            Ok(keys) => {
-                let keys = Arc::new(keys);
-                let fetched = Fetched { keys: keys.clone(), at: now };
-                *self.current.write().expect("readers do not panic") = Some(fetched);
-                Ok(keys)
-            }
-            Err(reason) => {
-                tracing::warn!(%uri, reason, "the keys of the issuer of tokens cannot be fetched");
-                Err(reason)
+        async move {
+            let fetched = tokio::time::timeout(timeout, fetch(&client, &uri)).await;
+            match fetched.unwrap_or_else(|_| Err("it takes too long".to_owned())) {
+                Ok(keys) => {
+                    let fetched = Fetched { keys: Arc::new(keys), at: now };
+                    *current.write().expect("readers do not panic") = Some(fetched);
+                }
+                Err(reason) => tracing::warn!(
+                    %uri, reason, "the keys of the issuer of tokens cannot be fetched"
+                ),
             }
         }
     }

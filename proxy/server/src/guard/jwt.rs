@@ -133,17 +133,19 @@ impl Claims {
         self.client_id.as_deref().or(self.azp.as_deref())
     }
 
+    /// For whom the token stands: a client that says no `sub` stands for itself.
     fn subject(&self) -> Option<&str> {
         self.sub.as_deref().or(self.client()).filter(|it| !it.is_empty())
     }
 
-    /// Call it after `check`.
+    /// Call it after `check`. A client for itself is never the same as a person of that name.
     pub fn principal(&self, by_client: bool) -> Principal {
         let issuer = self.iss.as_deref().unwrap_or_default();
         let subject = self.subject().unwrap_or_default();
-        match self.client().filter(|_| by_client) {
-            Some(client) => Principal::new(format!("jwt:{issuer}|{subject}|{client}")),
-            None => Principal::new(format!("jwt:{issuer}|{subject}")),
+        match (&self.sub, self.client().filter(|_| by_client)) {
+            (None, _) => Principal::new(format!("jwt-client:{issuer}|{subject}")),
+            (Some(_), Some(client)) => Principal::new(format!("jwt:{issuer}|{subject}|{client}")),
+            (Some(_), None) => Principal::new(format!("jwt:{issuer}|{subject}")),
         }
     }
 

@@ -56,7 +56,7 @@ impl fmt::Display for Principal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     pub principal: Principal,
-    /// The request came from this machine.
+    /// The request came from this machine, see `Guard::is_local`.
     pub is_local: bool,
 }
 
@@ -136,13 +136,19 @@ impl Guard {
         place::check(&self.shared.config, head)
     }
 
+    /// Whether a request comes from this machine, and not from elsewhere through a proxy on it.
+    pub fn is_local(&self, head: &Parts) -> bool {
+        let peer = head.extensions.get::<Peer>();
+        let is_loopback = peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback());
+        is_loopback && place::is_local(&self.shared.config, head)
+    }
+
     /// Who asks for `resource`. Waits only while the keys of an issuer are fetched.
     ///
     /// # Errors
     /// Whatever is wrong with the token.
     pub async fn caller(&self, head: &Parts, resource: &Resource<'_>) -> Result<Caller, Refusal> {
-        let peer = head.extensions.get::<Peer>();
-        let is_local = peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback());
+        let is_local = self.is_local(head);
         let principal = match self.is_open() {
             true => Principal::anonymous(),
             false => self.principal(head, resource).await?,
@@ -168,7 +174,7 @@ impl Guard {
                 let now = self.shared.clock.now();
                 let claims = keys.verify(token, &accepted, now).await.map_err(|why| match why {
                     jwks::NotVerified::Bad(reason) => bad(reason),
-                    jwks::NotVerified::Unavailable(reason) => Refusal::KeysUnavailable { reason },
+                    jwks::NotVerified::Unavailable => Refusal::KeysUnavailable,
                 })?;
                 (claims.principal(keys.by_client()), Some(claims.scopes()))
             }

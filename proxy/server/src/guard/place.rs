@@ -22,6 +22,19 @@ pub(super) fn check(config: &Config, head: &Parts) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Whether the client called this machine by a name of its own, and nothing tells of a proxy.
+pub(super) fn is_local(config: &Config, head: &Parts) -> bool {
+    let passed_on = |name: &str| {
+        matches!(name, "forwarded" | "via" | "x-real-ip") || name.starts_with("x-forwarded-")
+    };
+    let by_name = host_of(head).is_some_and(|host| is_loopback(name_of(&host)));
+    let is_public = config.public_url.as_ref().is_some_and(|url| {
+        let url = url.parse::<Uri>().ok();
+        !url.as_ref().and_then(Uri::host).is_some_and(is_loopback)
+    });
+    by_name && !is_public && !head.headers.keys().any(|name| passed_on(name.as_str()))
+}
+
 /// The host and port that the client used; where there are two that differ, none.
 pub(super) fn host_of(head: &Parts) -> Option<String> {
     let mut named = head.headers.get_all(header::HOST).iter();

@@ -17,8 +17,8 @@ pub enum Refusal {
     BadToken { reason: &'static str, challenge: String },
     #[error("the bearer token does not allow this; `{scopes}` is needed")]
     Scope { scopes: String, metadata: Option<String> },
-    #[error("the keys that tokens are checked with cannot be had at the moment: {reason}")]
-    KeysUnavailable { reason: String },
+    #[error("the keys that tokens are checked with cannot be had at the moment")]
+    KeysUnavailable,
 }
 
 impl Refusal {
@@ -30,7 +30,7 @@ impl Refusal {
             Refusal::NoToken { .. } => "HF0222",
             Refusal::BadToken { .. } => "HF0223",
             Refusal::Scope { .. } => "HF0224",
-            Refusal::KeysUnavailable { .. } => "HF0225",
+            Refusal::KeysUnavailable => "HF0225",
         }
     }
 
@@ -40,7 +40,7 @@ impl Refusal {
                 StatusCode::FORBIDDEN
             }
             Refusal::NoToken { .. } | Refusal::BadToken { .. } => StatusCode::UNAUTHORIZED,
-            Refusal::KeysUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::KeysUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -83,7 +83,7 @@ impl Refusal {
         if let Some(challenge) = self.challenge() {
             headers.insert(header::WWW_AUTHENTICATE, challenge);
         }
-        if matches!(self, Refusal::KeysUnavailable { .. }) {
+        if matches!(self, Refusal::KeysUnavailable) {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
         }
         response

@@ -131,16 +131,40 @@ async fn a_list_of_tokens() {
     assert!(guard.metadata(&basic, &MCP).is_none(), "there is no issuer");
 }
 
+fn from(peer: &str, headers: &[(&str, &str)]) -> Parts {
+    let mut head = head("/mcp", headers);
+    head.extensions.insert(Peer(peer.parse().unwrap()));
+    head
+}
+
 #[tokio::test]
 async fn without_tokens_everybody_is_anonymous() {
     let guard = guard(Config::default());
-    let mut here = head("/mcp", &[]);
-    here.extensions.insert(Peer("127.0.0.1:5".parse().unwrap()));
-    let mut elsewhere = head("/mcp", &[]);
-    elsewhere.extensions.insert(Peer("192.168.0.2:5".parse().unwrap()));
+    let here = from("127.0.0.1:5", &[("host", "localhost")]);
     let caller = guard.caller(&here, &MCP).await.unwrap();
     assert_eq!(caller, Caller { principal: Principal::anonymous(), is_local: true });
+    let elsewhere = from("192.168.0.2:5", &[("host", "localhost")]);
     assert!(!guard.caller(&elsewhere, &MCP).await.unwrap().is_local);
+}
+
+#[tokio::test]
+async fn who_comes_through_a_proxy_on_this_machine_is_not_local() {
+    let plain = guard(config("hosts = ['*']"));
+    for (peer, host) in [("127.0.0.1:5", "localhost:8080"), ("[::1]:5", "[::1]:8080")] {
+        assert!(plain.is_local(&from(peer, &[("host", host)])), "{host}");
+    }
+    assert!(!plain.is_local(&head("/mcp", &[("host", "localhost")])), "nobody knows from where");
+    for host in ["hf.example", "192.168.0.2:8080", "localhost.example"] {
+        assert!(!plain.is_local(&from("127.0.0.1:5", &[("host", host)])), "{host}");
+    }
+    for name in ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP"] {
+        let passed_on = from("127.0.0.1:5", &[("host", "localhost"), (name, "x")]);
+        assert!(!plain.is_local(&passed_on), "{name}");
+    }
+    let here = from("127.0.0.1:5", &[("host", "localhost")]);
+    assert!(!guard(config("public_url = 'https://hf.example'")).is_local(&here));
+    assert!(guard(config("public_url = 'http://localhost:8080'")).is_local(&here));
+    assert!(guard(config("public_url = 'http://[::1]:8080'")).is_local(&here));
 }
 
 #[test]
@@ -273,7 +297,8 @@ async fn signed_tokens_are_checked() {
         (json!({ "iss": "https://other.example" }), "it is made by another issuer"),
         (json!({ "aud": "https://hf.example" }), "it is made for another audience"),
         (json!({ "aud": null }), "it is made for another audience"),
-        (json!({ "sub": null }), "jwt:https://as.example|desk"),
+        (json!({ "sub": null }), "jwt-client:https://as.example|desk"),
+        (json!({ "sub": "desk" }), "jwt:https://as.example|desk"),
         (json!({ "sub": null, "client_id": null }), "it does not say for whom it stands"),
         (json!({ "sub": 7 }), "its claims cannot be read"),
     ];
@@ -422,7 +447,46 @@ async fn keys_are_fetched_and_kept() {
     assert_eq!(verdict(&guard, &second).await, "jwt:https://as.example|ada");
     assert_eq!(count(), 4);
     clock.advance(Duration::from_secs(70));
-    assert!(verdict(&guard, &second).await.starts_with("KeysUnavailable"));
+    for _ in 0..2 {
+        assert_eq!(verdict(&guard, &second).await, "KeysUnavailable", "also a moment later");
+    }
+    assert_eq!(count(), 5);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_does_not_stop_a_fetch() {
+    let issuer = Issuer::new();
+    let listener = listen::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}/keys", listener.address());
+    let (asked, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(tokio::sync::Semaphore::new(0)));
+    let (count, open, keys) = (asked.clone(), gate.clone(), issuer.keys().to_string());
+    let answer = move |request| {
+        let _: Request<Body> = door::boxed(request);
+        count.fetch_add(1, Relaxed);
+        let (open, keys) = (open.clone(), keys.clone());
+        async move {
+            open.acquire().await.unwrap().forget();
+            Response::new(full(keys))
+        }
+    };
+    let shutdown = CancellationToken::new();
+    tokio::spawn(listen::serve(listener, listen::Config::default(), answer, shutdown.clone()));
+    let guard = guard(config(&format!(
+        "public_url = 'https://hf.example'\n[jwt]\nissuer = '{ISSUER}'\njwks_url = '{url}'"
+    )));
+    let token = issuer.eddsa(&claims(json!({})));
+    let first = tokio::spawn({
+        let (guard, token) = (guard.clone(), token.clone());
+        async move { verdict(&guard, &token).await }
+    });
+    while asked.load(Relaxed) == 0 {
+        tokio::task::yield_now().await;
+    }
+    first.abort();
+    assert!(first.await.unwrap_err().is_cancelled());
+    gate.add_permits(1);
+    assert_eq!(verdict(&guard, &token).await, "jwt:https://as.example|ada");
+    assert_eq!(asked.load(Relaxed), 1);
 }
 
 #[test]

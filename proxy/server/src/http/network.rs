@@ -57,9 +57,9 @@ fn carried(ip: Ipv6Addr) -> Option<Ipv4Addr> {
         Ipv4Addr::new(a, b, c, d)
     };
     match ip.segments() {
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
-            Some(joined(high, low))
-        }
+        [0, 0, 0, 0, 0, 0xffff, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(joined(high, low)),
         [0x2002, high, low, ..] => Some(joined(high, low)),
         _ => None,
     }
@@ -172,6 +172,8 @@ mod tests {
             "100::1",
             "::ffff:127.0.0.1",
             "::ffff:10.0.0.1",
+            "::ffff:0:127.0.0.1",
+            "::ffff:0:10.0.0.1",
             "64:ff9b::7f00:1",
             "64:ff9b:1::1",
             "2002:7f00:1::1",

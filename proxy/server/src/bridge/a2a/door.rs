@@ -8,7 +8,7 @@ use super::version::{self, Served};
 use super::{grpc, jsonrpc, rest};
 use crate::guard::{Guard, Refusal, Resource};
 use crate::http::door::{Answering, Door, is_below};
-use crate::http::{Body, BodyError, BoxError, listen::Peer, read_body};
+use crate::http::{Body, BodyError, BoxError, read_body};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, request::Parts};
 use http_body::{Frame, SizeHint};
@@ -108,7 +108,7 @@ impl A2a {
             return rest::refused(&head.headers, &error);
         }
         let base = self.guard.base_url(head);
-        let agents = self.core.agents(is_local(head));
+        let agents = self.core.agents(self.guard.is_local(head));
         let agents: Vec<_> = agents
             .iter()
             .map(|name| {
@@ -187,7 +187,7 @@ impl A2a {
 
     /// The agent of that name, else the one at the root.
     pub(super) fn named(&self, head: &Parts, name: Option<&str>) -> Option<Agent> {
-        let is_local = is_local(head);
+        let is_local = self.guard.is_local(head);
         match name {
             Some(name) => self.core.agent(name, is_local),
             None => self.core.root_agent(is_local),
@@ -208,7 +208,7 @@ impl A2a {
     }
 
     fn found<'p>(&self, head: &Parts, way: Way<'p>) -> Option<(Agent, &'p str)> {
-        let is_local = is_local(head);
+        let is_local = self.guard.is_local(head);
         match way {
             Way::Index => None,
             Way::Agent { name, rest } => Some((self.core.agent(name, is_local)?, rest)),
@@ -293,11 +293,6 @@ impl Door for A2a {
     fn answer(self: Arc<Self>, request: Request<Body>) -> Answering {
         Box::pin(async move { self.respond(request).await })
     }
-}
-
-fn is_local(head: &Parts) -> bool {
-    let peer = head.extensions.get::<Peer>();
-    peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback())
 }
 
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
