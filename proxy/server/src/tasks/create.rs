@@ -93,9 +93,9 @@ impl Tasks {
                 let task = self.get(&new.principal, TaskId::new(id, secret)).await?;
                 Ok(Created { task, new: false })
             }
-            Reply::OtherRequest if new.idempotency.is_none() => Err(Error::Exists(id)),
+            Reply::OtherRequest if new.idempotency.is_none() => Err(Error::Exists),
             Reply::OtherRequest => Err(Error::OtherRequest),
-            Reply::NoTask => Err(Error::Exists(id)),
+            Reply::NoTask => Err(Error::Exists),
             reply => Err(unexpected(&reply)),
         }
     }

@@ -1,7 +1,7 @@
 //! What goes wrong with tasks and asks. A door renders it its way.
 
 use crate::partition::Unavailable;
-use holdfast_machine::{id::InvocationId, kv::Fault};
+use holdfast_machine::kv::Fault;
 
 use super::State;
 
@@ -21,8 +21,9 @@ pub enum Error {
     OtherRequest,
     #[error("another message was sent with this id; use a new id, or send the same again")]
     OtherMessage,
-    #[error("the workflow key has its run already: {0}; ask for it, or use another key")]
-    Exists(InvocationId),
+    /// Of a task or of a caller that may be anybody's: nobody learns which.
+    #[error("the workflow key has its run already, and runs once for each key; use another key")]
+    Exists,
     #[error("{0}")]
     Key(String),
     /// What was said does not fit the form of the ask.
@@ -48,7 +49,7 @@ impl Error {
             Error::Ended(_) => "HF0205",
             Error::OtherRequest => "HF0206",
             Error::OtherMessage => "HF0207",
-            Error::Exists(_) => "HF0208",
+            Error::Exists => "HF0208",
             Error::Key(_) => "HF0209",
             Error::Full(_) => "HF0210",
             Error::PageToken => "HF0211",

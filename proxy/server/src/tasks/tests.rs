@@ -200,7 +200,12 @@ async fn the_same_request_is_done_once_over_a_crash() {
     let (workflow, key) = (handler(HandlerType::Workflow), Some("k".to_owned()));
     let run = NewTask { handler: workflow, key, ..new_task("ada") };
     let first = bench.create(run.clone()).await;
-    assert_eq!(bench.tasks.create(run).await, Err(Error::Exists(first.invocation)));
+    for principal in ["ada", "bob"] {
+        let run = NewTask { principal: principal.to_owned(), ..run.clone() };
+        let refused = bench.tasks.create(run).await.unwrap_err();
+        assert_eq!(refused, Error::Exists);
+        assert!(!refused.to_string().contains(&first.invocation.to_string()), "{refused}");
+    }
     let unkeyed = NewTask { handler: handler(HandlerType::Exclusive), ..new_task("ada") };
     assert!(matches!(bench.tasks.create(unkeyed).await, Err(Error::Key(_))));
 }

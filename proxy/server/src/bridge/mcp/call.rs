@@ -170,9 +170,9 @@ impl Mcp {
         };
         match self.tasks.create(new).await {
             Ok(created) => Ok(Begun::Task(Box::new(created.task))),
-            Err(tasks::Error::Exists(id)) => Ok(Begun::Refused(format!(
-                "it was started for this key already, as {id}, and runs once for each key"
-            ))),
+            Err(tasks::Error::Exists) => Ok(Begun::Refused(
+                "it was started for this key already, and runs once for each key".to_owned(),
+            )),
             Err(tasks::Error::Key(reason)) => Ok(Begun::Refused(reason)),
             Err(error) => Err(error.into()),
         }

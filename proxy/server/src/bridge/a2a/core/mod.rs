@@ -138,9 +138,7 @@ fn refused(task: &str, error: tasks::Error) -> Error {
             "message.messageId",
             "was used before, for a message that says something else",
         ),
-        tasks::Error::Exists(invocation) => {
-            Error::invalid("message.metadata.key", format!("has had its run already: {invocation}"))
-        }
+        tasks::Error::Exists => Error::invalid("message.metadata.key", "has had its run already"),
         tasks::Error::Key(why) => Error::invalid("message.metadata.key", why),
         tasks::Error::Violation(why) => Error::invalid("message.parts", why),
         tasks::Error::PageToken => {
