@@ -435,6 +435,42 @@ fn an_object_is_as_one_with_its_context() {
 }
 
 #[test]
+fn a_message_without_a_context_is_done_once_by_an_object_too() {
+    let agents = Agents::start(&[]);
+    for binding in BINDINGS {
+        let client = agents.client("ledger", binding);
+        let keyed = client.clone().with("idempotency-key", &format!("k-{binding:?}"));
+        for (client, name) in [(client, "id"), (keyed, "header")] {
+            let add = data(&format!("{name}-{binding:?}"), json!(2));
+            let [one, two] = [(); 2].map(|()| client.send(add.clone()).unwrap());
+            assert_eq!(one, two, "{name} over {binding:?}");
+            assert_eq!(one["artifacts"][0]["parts"][0]["data"]["sum"], 2);
+            assert!(one["contextId"].as_str().unwrap().starts_with("ctx_"), "{one}");
+        }
+    }
+}
+
+#[test]
+fn a_context_of_one_owner_is_not_that_of_another() {
+    let tokens =
+        "guard.tokens=[{principal='ada',token='ada-token'},{principal='bob',token='bob-token'}]";
+    let agents = Agents::start(&["--set", tokens]);
+    let add = |who: &str, id: &str, key: Option<&str>| {
+        let client = agents.client("ledger", Binding::JsonRpc);
+        let client = client.with("authorization", &format!("Bearer {who}-token"));
+        let mut add = data(id, json!(1));
+        add["message"]["contextId"] = json!("ours");
+        if let Some(key) = key {
+            add["message"]["metadata"] = json!({ "key": key });
+        }
+        client.send(add).unwrap()["artifacts"][0]["parts"][0]["data"]["sum"].clone()
+    };
+    assert_eq!([add("ada", "m-1", None), add("ada", "m-2", None)], [1, 2]);
+    assert_eq!(add("bob", "m-3", None), 1);
+    assert_eq!([add("ada", "m-4", Some("k")), add("bob", "m-5", Some("k"))], [1, 2]);
+}
+
+#[test]
 fn nobody_sees_the_tasks_of_others() {
     let tokens =
         "guard.tokens=[{principal='ada',token='ada-token'},{principal='bob',token='bob-token'}]";

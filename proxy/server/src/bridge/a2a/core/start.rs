@@ -9,6 +9,7 @@ use crate::bridge::a2a::model::{Message, params};
 use crate::bridge::a2a::render::Meta;
 use crate::bridge::a2a::version::Wire;
 use crate::chance;
+use crate::guard::Principal;
 use crate::tasks::{self, Action, NewMessage, NewTask};
 use bytes::Bytes;
 use holdfast_wire::manifest::HandlerType;
@@ -34,23 +35,21 @@ impl Core {
     ) -> Result<Accepted, Error> {
         let skill = agent.skill(said(&send, "skill"))?;
         input::check_media_types(agent, skill, &send.message)?;
-        let context = match send.message.context_id.as_str() {
-            "" => format!("ctx_{:032x}", chance::u128()),
-            given => given.to_owned(),
-        };
+        let idempotency = idempotency(agent, caller, &send.message);
+        let context = context(caller, &send.message, idempotency.as_ref());
         let (body, content_type) = input::body(skill, &send.message, &context)?;
         let brought = self.brought(agent, caller, send.configuration.push.as_ref())?;
         let new = NewTask {
             service: skill.service().to_owned(),
             handler: skill.exposed.handler.clone(),
-            key: key(agent, skill, caller, &send, &context),
+            key: key(skill, caller, &send, &context, idempotency.as_ref()),
             body,
             headers: headers(&send, &context, content_type),
             principal: caller.principal.as_str().to_owned(),
             context: Some(context),
             door: DOOR.to_owned(),
             meta: meta(agent, skill, caller, &send),
-            idempotency: idempotency(agent, caller, &send.message),
+            idempotency,
             message: Some(new_message(caller, &send.message, None)),
             pushes: brought.into_iter().collect(),
         };
@@ -73,14 +72,26 @@ fn said<'s>(send: &'s params::Send, name: &str) -> Option<&'s str> {
     in_message.or_else(|| send.metadata.get(name)).and_then(Value::as_str)
 }
 
+/// What the task belongs to: what the message says; else it is made up, the same each time that the
+/// same message comes.
+fn context(caller: &Caller, message: &Message, same: Option<&tasks::Idempotency>) -> String {
+    match (message.context_id.as_str(), same) {
+        ("", Some(same)) => {
+            format!("ctx_{}", hex(&[caller.principal.as_str(), &same.scope, &same.key]))
+        }
+        ("", None) => format!("ctx_{:032x}", chance::u128()),
+        (given, _) => given.to_owned(),
+    }
+}
+
 /// The key of the object or the workflow: what the message says; else an object is as one with the
-/// context, and a workflow runs once for the message.
+/// context of its owner, and a workflow runs once for the message.
 fn key(
-    agent: &Agent,
     skill: &Skill,
     caller: &Caller,
     send: &params::Send,
     context: &str,
+    same: Option<&tasks::Idempotency>,
 ) -> Option<String> {
     if !skill.exposed.service.ty.is_keyed() {
         return None;
@@ -88,12 +99,12 @@ fn key(
     if let Some(key) = said(send, "key") {
         return Some(key.to_owned());
     }
-    if skill.exposed.handler.ty != HandlerType::Workflow {
-        return Some(context.to_owned());
-    }
-    Some(match idempotency(agent, caller, &send.message) {
-        Some(same) => hex(&[caller.principal.as_str(), &same.scope, &same.key]),
-        None => format!("{:032x}", chance::u128()),
+    let principal = caller.principal.as_str();
+    Some(match (skill.exposed.handler.ty, same) {
+        (HandlerType::Workflow, Some(same)) => hex(&[principal, &same.scope, &same.key]),
+        (HandlerType::Workflow, None) => format!("{:032x}", chance::u128()),
+        _ if caller.principal == Principal::anonymous() => context.to_owned(),
+        _ => hex(&[principal, context]),
     })
 }
 
