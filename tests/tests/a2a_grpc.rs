@@ -292,6 +292,8 @@ fn errors_have_their_status_and_their_reason() {
         client.metadata = vec![];
         client.authority = "evil.example".into();
         refused!("a strange host", "GetTask", get("refunds", "x"));
+        let called = client.raw("GetTask", Bytes::new(), &[]).await;
+        note("a strange host, before the body", called.map(|_| "a stream".into()));
     });
     let tokens = "guard.tokens=[{principal='ada', token='0123456789abcdef0123456789abcdef'}]";
     let guarded = Agents::start(&["--set", tokens]);
@@ -300,6 +302,8 @@ fn errors_have_their_status_and_their_reason() {
         let mut client = Client::connect(&guarded.sidecar.ingress).await;
         let called = client.call::<()>("GetTask", &get("refunds", "x")).await;
         note("no token", called.map(|()| "done".into()));
+        let called = client.raw("GetTask", Bytes::new(), &[]).await;
+        note("no token, before the body", called.map(|_| "a stream".into()));
         let token = "Bearer 0123456789abcdef0123456789abcdef";
         client.metadata.push(("authorization".into(), token.into()));
         let called = client.call::<()>("GetTask", &get("refunds", "x")).await;
@@ -333,7 +337,9 @@ fn errors_have_their_status_and_their_reason() {
         an old version: 9 VERSION_NOT_SUPPORTED
         too late: 4
         a strange host: 7
+        a strange host, before the body: 7
         no token: 16
+        no token, before the body: 16
         with a token: 5 TASK_NOT_FOUND
         overload: 14
     "#]]

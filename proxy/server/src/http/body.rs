@@ -7,8 +7,12 @@ use http_body_util::{BodyExt, Empty, Full, combinators::UnsyncBoxBody};
 use std::{
     pin::Pin,
     task::{Context, Poll, ready},
+    time::Duration,
 };
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::timeout};
+
+/// How long the body of a request may take to come.
+const BODY_WAIT: Duration = Duration::from_secs(60);
 
 /// Any error a body can end in.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -73,6 +77,28 @@ where
     whole.extend_from_slice(&first);
     whole.extend_from_slice(&rest);
     Ok(whole.freeze())
+}
+
+/// Reads `body` as `read_body` does, and waits for it a minute at most: who sends slowly must not
+/// keep a place from others for as long as they like.
+///
+/// # Errors
+/// `Broken` where the time is over, too.
+pub async fn read_body_in_time<B>(body: B, bytes_max: usize) -> Result<Bytes, BodyError>
+where
+    B: http_body::Body<Data = Bytes>,
+    B::Error: std::fmt::Display,
+{
+    read_body_within(BODY_WAIT, body, bytes_max).await
+}
+
+async fn read_body_within<B>(wait: Duration, body: B, bytes_max: usize) -> Result<Bytes, BodyError>
+where
+    B: http_body::Body<Data = Bytes>,
+    B::Error: std::fmt::Display,
+{
+    let late = || BodyError::Broken(format!("it did not come within {wait:?}"));
+    timeout(wait, read_body(body, bytes_max)).await.unwrap_or_else(|_| Err(late()))
 }
 
 /// Writes a body while it is being sent. Dropped without `finish`, it resets the stream
@@ -176,5 +202,21 @@ impl http_body::Body for Written {
 
     fn is_end_stream(&self) -> bool {
         self.ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_slow_body_is_not_waited_for_without_end() {
+        let wait = Duration::from_millis(50);
+        let (writer, body) = channel(1);
+        writer.write(Bytes::from_static(b"x")).await.unwrap();
+        let late = BodyError::Broken("it did not come within 50ms".into());
+        assert_eq!(read_body_within(wait, body, 1024).await, Err(late));
+        let ready = full(Bytes::from_static(b"xy"));
+        assert_eq!(read_body_in_time(ready, 1024).await.unwrap(), "xy");
     }
 }

@@ -16,6 +16,6 @@ pub mod testing;
 mod uri;
 
 pub use address::{address, address_without_user};
-pub use body::{Body, BodyError, BoxError, empty, full, read_body};
+pub use body::{Body, BodyError, BoxError, empty, full, read_body, read_body_in_time};
 pub use network::{Network, not_public};
 pub use uri::below;

@@ -8,9 +8,12 @@ use super::version::{self, Served};
 use super::{grpc, jsonrpc, rest};
 use crate::guard::{Guard, Refusal, Resource};
 use crate::http::door::{Answering, Door, is_below};
-use crate::http::{Body, BodyError, BoxError, read_body};
+use crate::http::{Body, BodyError, BoxError, read_body_in_time};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, request::Parts};
+use http::{
+    HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header::AUTHORIZATION,
+    request::Parts,
+};
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 use serde_json::json;
@@ -175,6 +178,30 @@ impl A2a {
         })
     }
 
+    /// Whether the client may come in at all, asked before anything of the body is read: to the
+    /// agent of that name, or to any where only the body says which one is meant.
+    pub(super) async fn admit(&self, head: &Parts, named: Option<&str>) -> Result<(), Error> {
+        self.place(head)?;
+        let is_local = self.guard.is_local(head);
+        let agents = match named {
+            Some(name) => vec![name.to_owned()],
+            None => self.core.agents(is_local),
+        };
+        let door = Resource { path: PREFIX, scopes: &[] };
+        let Err(refusal) = self.guard.caller(head, &door).await else {
+            return Ok(());
+        };
+        // A token may be for one agent only.
+        if head.headers.contains_key(AUTHORIZATION) {
+            for agent in agents.iter().filter_map(|name| self.core.agent(name, is_local)) {
+                if self.caller(head, &agent, String::new()).await.is_ok() {
+                    return Ok(());
+                }
+            }
+        }
+        Err(refused(refusal))
+    }
+
     pub(super) fn core(&self) -> &Core {
         &self.core
     }
@@ -272,7 +299,7 @@ impl A2a {
 
     async fn body(&self, body: Body) -> Result<Bytes, Error> {
         let most = self.core.config().request_bytes_max;
-        read_body(body, most).await.map_err(|error| match error {
+        read_body_in_time(body, most).await.map_err(|error| match error {
             BodyError::TooLarge { .. } => Error::InvalidRequest(error.to_string()),
             BodyError::Broken(why) => Error::InvalidRequest(format!("the body broke off: {why}")),
         })

@@ -21,7 +21,7 @@ mod wait;
 pub use config::Config;
 
 use crate::guard::{self, Caller, Guard, Resource};
-use crate::http::{Body, BodyError, door, empty, full, read_body};
+use crate::http::{Body, BodyError, door, empty, full, read_body_in_time};
 use crate::registry::exposure::Exposure;
 use crate::tasks::Tasks;
 use envelope::Message;
@@ -131,7 +131,7 @@ impl Mcp {
     async fn message(&self, head: &Parts, body: Body) -> Result<envelope::Body, Error> {
         headers::accepts(&head.headers)?;
         headers::content_type(&head.headers)?;
-        let bytes = read_body(body, self.config.request_bytes_max).await;
+        let bytes = read_body_in_time(body, self.config.request_bytes_max).await;
         let bytes = bytes.map_err(|error| match error {
             BodyError::TooLarge { bytes_max } => Error::TooLarge { bytes_max },
             BodyError::Broken(reason) => Error::Parse(reason),

@@ -4,7 +4,7 @@
 use super::{Desk, Tasks, Viewer};
 use crate::guard::{Guard, Resource};
 use crate::http::door::{self, Answering, is_below};
-use crate::http::{Body, full, read_body};
+use crate::http::{Body, full, read_body_in_time};
 use http::{Request, Response, StatusCode, header};
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Door {
                     true => Viewer::Operator,
                     false => Viewer::Principal(caller.principal.as_str().to_owned()),
                 };
-                match read_body(body, BODY_BYTES_MAX).await {
+                match read_body_in_time(body, BODY_BYTES_MAX).await {
                     Err(error) => refused(StatusCode::BAD_REQUEST, &format!("{error} (HF0212)")),
                     Ok(body) => {
                         let rest = &head.uri.path()[PATH.len()..];

@@ -18,7 +18,7 @@ mod pb {
 use super::core::{Agent, Caller, Core};
 use super::door::A2a;
 use super::error::Error;
-use crate::http::{Body, BodyError, read_body};
+use crate::http::{Body, BodyError, read_body_in_time};
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, Version, header::CONTENT_TYPE, request::Parts};
 use prost::Message;
@@ -79,6 +79,7 @@ struct Call<'a> {
 impl Call<'_> {
     async fn answer(&self, body: Body) -> Refused<Response<Body>> {
         let method = self.method()?;
+        self.a2a.admit(self.head, self.agent).await?;
         let bytes = self.message(body).await?;
         let call = Asked { call: self, bytes };
         match method {
@@ -116,7 +117,7 @@ impl Call<'_> {
 
     async fn message(&self, body: Body) -> Refused<Bytes> {
         let bytes_max = self.a2a.core().config().request_bytes_max;
-        let read = read_body(body, bytes_max.saturating_add(frame::PREFIX_BYTES)).await;
+        let read = read_body_in_time(body, bytes_max.saturating_add(frame::PREFIX_BYTES)).await;
         let bytes = read.map_err(|error| match error {
             BodyError::TooLarge { .. } => Status::too_large(bytes_max),
             BodyError::Broken(reason) => Error::InvalidRequest(reason).into(),
@@ -153,7 +154,6 @@ impl Asked<'_> {
     /// Authentication, version and extensions, in this order, for the agent that is meant.
     async fn meet(&self, tenant: &str) -> Refused<Met> {
         let Call { a2a, agent, head, .. } = self.call;
-        a2a.place(head)?;
         let named = agent.or(Some(tenant).filter(|tenant| !tenant.is_empty()));
         let Some(agent) = a2a.named(head, named) else {
             return Err(Error::NotFound(match named {
