@@ -417,6 +417,31 @@ fn contexts_group_tasks() {
 }
 
 #[test]
+fn large_tasks_are_listed_on_several_pages() {
+    let agents = Agents::start(&[]);
+    let client = agents.client("stories", Binding::HttpJson);
+    let mut ids: Vec<Value> = vec![];
+    for number in 0..4 {
+        let mut told = data(&format!("m-{number}"), json!({ "chapters": 1 }));
+        let more = json!({ "text": "x".repeat(6 << 20) });
+        told["message"]["parts"].as_array_mut().unwrap().push(more);
+        ids.push(client.send(told).unwrap()["id"].clone());
+    }
+    ids.reverse();
+    let list = |params: Value| {
+        let page = client.call("ListTasks", params).unwrap();
+        let tasks = page["tasks"].as_array().unwrap().iter();
+        let ids: Vec<Value> = tasks.map(|task| task["id"].clone()).collect();
+        (ids, page["nextPageToken"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(list(json!({ "historyLength": 0 })), (ids.clone(), String::new()));
+    let (first, next) = list(json!({}));
+    assert_eq!(first, ids[..3], "a page is full with 16 MiB");
+    let (second, end) = list(json!({ "pageToken": next }));
+    assert_eq!((second.as_slice(), end.as_str()), (&ids[3..], ""));
+}
+
+#[test]
 fn an_object_is_as_one_with_its_context() {
     let agents = Agents::start(&[]);
     let client = agents.client("ledger", Binding::JsonRpc);

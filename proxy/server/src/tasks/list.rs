@@ -51,6 +51,12 @@ impl Tasks {
         read.map_err(|panicked| Error::Fault(panicked.to_string()))?
     }
 
+    /// The token of the page that follows on `task`, for a listing with these filters.
+    pub fn token_after(principal: &str, filter: &Filter, task: &Task) -> String {
+        let place = Place { updated: task.updated_at, task: task.invocation };
+        token(place, filter.digest(principal))
+    }
+
     fn page(&self, principal: &str, filter: &Filter) -> Result<Page, Error> {
         let digest = filter.digest(principal);
         let behind = match &filter.page_token {

@@ -4,6 +4,7 @@ use super::{Agent, Caller, Core, refused};
 use crate::bridge::a2a::error::Error;
 use crate::bridge::a2a::model::{Task, params};
 use crate::bridge::a2a::render;
+use crate::bridge::a2a::render::Shown;
 use crate::tasks::{Cancelled, State, TaskId};
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ impl Core {
             }
         }
         let found = self.find(agent, caller, &cancel.id).await?;
-        self.told(agent, caller, &found.task, None).await
+        self.told(agent, caller, &found.task, Shown::with_history(None)).await
     }
 
     /// Waits for the last row of a task; also where the task cannot be read any more.

@@ -3,11 +3,14 @@
 use super::{Agent, Caller, Core, refused};
 use crate::bridge::a2a::error::Error;
 use crate::bridge::a2a::model::{TaskPage, params};
-use crate::bridge::a2a::render;
-use crate::tasks::Filter;
+use crate::bridge::a2a::render::{self, Shown};
+use crate::tasks::{Filter, Tasks};
+
+/// A page that holds so much, in bytes, takes no further task.
+const PAGE_BYTES_MAX: usize = 16 << 20;
 
 impl Core {
-    /// ListTasks.
+    /// ListTasks. A page may hold fewer tasks than were asked for, where they are large.
     pub async fn list(
         &self,
         agent: &Agent,
@@ -15,30 +18,33 @@ impl Core {
         list: params::List,
     ) -> Result<TaskPage, Error> {
         list.check()?;
-        let filter = filter(agent, &list);
-        let page = self.tasks().list(caller.principal.as_str(), filter).await;
+        let (filter, principal) = (filter(agent, &list), caller.principal.as_str());
+        let page = self.tasks().list(principal, filter.clone()).await;
         let page = page.map_err(|error| refused("", error))?;
-        let mut tasks = Vec::with_capacity(page.tasks.len());
-        for task in &page.tasks {
-            let told = self.told(agent, caller, task, list.history_length).await;
-            match told {
-                Ok(mut told) => {
-                    if !list.include_artifacts {
-                        told.artifacts.clear();
-                    }
-                    tasks.push(told);
+        let shown = Shown { artifacts: list.include_artifacts, history: list.history_length };
+        let mut told = TaskPage {
+            tasks: Vec::with_capacity(page.tasks.len()),
+            next_page_token: page.next.unwrap_or_default(),
+            page_size: list.size(),
+            total_size: i32::try_from(page.total).unwrap_or(i32::MAX),
+        };
+        let mut bytes = 0;
+        for (at, task) in page.tasks.iter().enumerate() {
+            match self.told(agent, caller, task, shown).await {
+                Ok(task) => {
+                    bytes += task.bytes();
+                    told.tasks.push(task);
                 }
                 // It was forgotten between the two looks.
                 Err(Error::TaskNotFound(_)) => {}
                 Err(error) => return Err(error),
             }
+            if bytes >= PAGE_BYTES_MAX && at + 1 < page.tasks.len() {
+                told.next_page_token = Tasks::token_after(principal, &filter, task);
+                break;
+            }
         }
-        Ok(TaskPage {
-            tasks,
-            next_page_token: page.next.unwrap_or_default(),
-            page_size: list.size(),
-            total_size: i32::try_from(page.total).unwrap_or(i32::MAX),
-        })
+        Ok(told)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Agent, Caller, Core, refused};
 use crate::bridge::a2a::error::Error;
 use crate::bridge::a2a::model::{self, params};
-use crate::bridge::a2a::render::{Fold, Head};
+use crate::bridge::a2a::render::{Fold, Head, Shown};
 use crate::tasks::{self, TaskId};
 
 /// Rows that are read at once.
@@ -33,7 +33,7 @@ impl Core {
     ) -> Result<model::Task, Error> {
         get.check()?;
         let found = self.find(agent, caller, &get.id).await?;
-        self.told(agent, caller, &found.task, get.history_length).await
+        self.told(agent, caller, &found.task, Shown::with_history(get.history_length)).await
     }
 
     /// The task of that name. What is somebody else's is told like what is not there.
@@ -50,18 +50,19 @@ impl Core {
         if agent.owns(&task) { Ok(Found { id, task }) } else { Err(unknown()) }
     }
 
-    /// A task as it is, with so much of its history.
+    /// A task as it is, with so much of it as is wanted.
     pub(super) async fn told(
         &self,
         agent: &Agent,
         caller: &Caller,
         task: &tasks::Task,
-        history_length: Option<i32>,
+        shown: Shown,
     ) -> Result<model::Task, Error> {
-        let fold = self.fold(agent, caller, task, Until::Now).await?;
+        let fold = Fold::new(self.head(agent, task), task.created_at).only(shown);
+        let fold = self.folded(fold, caller, task, task.sequence).await?;
         let mut told = fold.task();
         told.metadata.extend(facts(task));
-        cut(&mut told.history, history_length);
+        cut(&mut told.history, shown.history);
         Ok(told)
     }
 
@@ -73,11 +74,21 @@ impl Core {
         task: &tasks::Task,
         until: Until,
     ) -> Result<Fold, Error> {
-        let mut fold = Fold::new(self.head(agent, task), task.created_at);
+        let fold = Fold::new(self.head(agent, task), task.created_at);
         let until = match until {
             Until::Now => task.sequence,
             Until::Row(row) => row.min(task.sequence),
         };
+        self.folded(fold, caller, task, until).await
+    }
+
+    async fn folded(
+        &self,
+        mut fold: Fold,
+        caller: &Caller,
+        task: &tasks::Task,
+        until: u64,
+    ) -> Result<Fold, Error> {
         while fold.sequence() < until {
             let (principal, after) = (caller.principal.as_str(), fold.sequence());
             let rows = self.tasks().events(principal, task.id, after, ROWS_MAX).await;

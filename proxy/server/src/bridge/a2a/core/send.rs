@@ -3,7 +3,7 @@
 use super::{Agent, Caller, Core, Events, refused};
 use crate::bridge::a2a::error::Error;
 use crate::bridge::a2a::model::{Message, SendResponse, params};
-use crate::bridge::a2a::render::direct_message;
+use crate::bridge::a2a::render::{Shown, direct_message};
 use crate::tasks::{self, TaskId, What};
 use holdfast_machine::model::Outcome;
 use std::time::Duration;
@@ -40,7 +40,7 @@ impl Core {
             true => accepted.task,
             false => self.settled(caller, accepted).await?,
         };
-        let told = self.told(agent, caller, &task, history).await?;
+        let told = self.told(agent, caller, &task, Shown::with_history(history)).await?;
         Ok(SendResponse::Task(Box::new(told)))
     }
 

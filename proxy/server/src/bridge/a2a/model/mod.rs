@@ -4,6 +4,7 @@
 mod check;
 mod cursor;
 pub mod params;
+mod size;
 mod state;
 
 pub use cursor::{BadCursor, Cursor};

@@ -6,9 +6,33 @@ use crate::bridge::a2a::model::*;
 use crate::tasks::{self, Closed, Closing, Taken, What};
 use serde_json::Value;
 
+/// Messages beside those that are wanted which a fold keeps: a question that is asked again comes
+/// out of the history.
+const HISTORY_SLACK: usize = 64;
+
+/// How much of a task is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shown {
+    pub artifacts: bool,
+    /// The last so many messages; all where it is left out.
+    pub history: Option<i32>,
+}
+
+impl Shown {
+    /// With all artifacts.
+    pub fn with_history(history: Option<i32>) -> Shown {
+        Shown { artifacts: true, history }
+    }
+
+    fn messages(self) -> Option<usize> {
+        self.history.and_then(|length| usize::try_from(length).ok())
+    }
+}
+
 /// A task, built row by row.
 pub struct Fold {
     teller: Teller,
+    shown: Shown,
     status: TaskStatus,
     /// The row that the status comes from.
     since: u64,
@@ -27,6 +51,7 @@ impl Fold {
             TaskStatus { state: TaskState::Submitted, message: None, timestamp: created_at };
         Fold {
             teller: Teller::new(head),
+            shown: Shown::with_history(None),
             status,
             since: 0,
             history: vec![],
@@ -35,6 +60,12 @@ impl Fold {
             sequence: 0,
             last: Cursor::default(),
         }
+    }
+
+    /// Keeps no more than is wanted while rows are taken. There can be a little more history in
+    /// the task than that.
+    pub fn only(self, shown: Shown) -> Fold {
+        Fold { shown, ..self }
     }
 
     /// Takes the next row, and gives the events that it stands for.
@@ -53,6 +84,7 @@ impl Fold {
         if let Some(part) = events.checked_sub(1) {
             self.last = Cursor { sequence: row.sequence, part };
         }
+        self.forget();
         if matches!(row.what, What::NotTaken { .. }) {
             // By this time tasks are listed, and that row does not move them.
             self.status.timestamp = before;
@@ -96,7 +128,18 @@ impl Fold {
         self.since = sequence;
     }
 
+    /// Lets go of messages that are older than those that are wanted.
+    fn forget(&mut self) {
+        if let Some(wanted) = self.shown.messages() {
+            let most = wanted.saturating_add(HISTORY_SLACK);
+            self.history.drain(..self.history.len().saturating_sub(most));
+        }
+    }
+
     fn artifact(&mut self, update: &ArtifactUpdate) {
+        if !self.shown.artifacts {
+            return;
+        }
         let artifact = &update.artifact;
         let known = self.artifacts.iter_mut().find(|it| it.artifact_id == artifact.artifact_id);
         match known {

@@ -9,7 +9,7 @@ mod tell;
 #[cfg(test)]
 mod tests;
 
-pub use fold::Fold;
+pub use fold::{Fold, Shown};
 pub use output::direct_message;
 pub use split::split;
 pub use state::{from_model, to_model};
