@@ -160,6 +160,37 @@ fn who_says_to_be_gone_is_told_nothing_more() {
 }
 
 #[test]
+fn receivers_that_fail_keep_nothing_from_others() {
+    let few = ["--set", "a2a.push.held_all_max=3", "--set", "a2a.push.concurrent_max=2"];
+    let agents = Agents::start(&[&FLAGS[..], &few[..]].concat());
+    let client = refunds(&agents);
+    let (dead, status) = receiver(500);
+    let (there, _) = receiver(200);
+    let registered = |id: &str, url: &str| {
+        let mut order = order(id);
+        order["configuration"]["taskPushNotificationConfig"] = json!({ "url": url });
+        client.send(order).unwrap()
+    };
+    for number in 0..8 {
+        let task = registered(&format!("dead-{number}"), &dead.url);
+        client.wait_for(task["id"].as_str().unwrap(), "TASK_STATE_INPUT_REQUIRED");
+    }
+    eventually("the dead one is tried", || (dead.got().len() >= 16).then_some(()));
+    let task = registered("there", &there.url);
+    client.wait_for(task["id"].as_str().unwrap(), "TASK_STATE_INPUT_REQUIRED");
+    client.send(approve("yes", &task)).unwrap();
+    eventually("the others are told", || (there.got().len() >= STORY.len()).then_some(()));
+    assert_eq!(events(&there.got()), STORY);
+    // What waited on disk comes, in order, when there is somebody to take it.
+    status.store(200, Relaxed);
+    eventually("all is told", || {
+        let told = dead.got().iter().map(|got| told(&got.json())).collect::<Vec<_>>();
+        let asked = told.iter().filter(|told| told.as_str() == STORY[2]);
+        (asked.count() >= 8).then_some(())
+    });
+}
+
+#[test]
 fn private_hosts_are_refused_unless_they_are_allowed() {
     let agents = Agents::start(&[]);
     let client = refunds(&agents);

@@ -137,6 +137,18 @@ impl<O: Office> Courier<O> {
         self.lanes.held(to, source)
     }
 
+    /// Whether a receiver did not take the last letter.
+    pub fn fails(&self, to: &str) -> bool {
+        self.lanes.fails(to)
+    }
+
+    /// Letters that are soon over: those held for receivers that do not fail, and those that are
+    /// being settled.
+    pub fn moving(&self) -> usize {
+        let settling = self.under_way.values().filter(|(_, errand)| *errand == Errand::Settle);
+        self.lanes.moving() + settling.count()
+    }
+
     /// Receivers that did not take the last letter.
     pub fn failing(&self) -> usize {
         self.lanes.failing()

@@ -32,6 +32,19 @@ struct Lane<T> {
     next_at: Timestamp,
 }
 
+/// Which receivers may be tried now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Places {
+    ForAll,
+    ForHealthy,
+}
+
+impl Places {
+    fn are_for<T>(self, lane: &Lane<T>) -> bool {
+        lane.is_idle() && (self == Places::ForAll || lane.failures == 0)
+    }
+}
+
 /// What became of the offer of a letter.
 #[derive(Debug, PartialEq)]
 pub(super) enum Offered {
@@ -73,10 +86,9 @@ impl<T: Clone> Lanes<T> {
     /// `taken` or `failed`.
     pub(super) fn next(&mut self, now: Timestamp) -> Option<Letter<T>> {
         self.lanes.retain(|_, lane| !lane.is_over(now));
-        if self.sent >= self.terms.concurrent_max.max(1) {
-            return None;
-        }
-        let ready = self.lanes.values_mut().filter(|lane| lane.is_idle() && lane.next_at <= now);
+        let places = self.places()?;
+        let ready =
+            self.lanes.values_mut().filter(|lane| places.are_for(lane) && lane.next_at <= now);
         let lane = ready.min_by_key(|lane| lane.next_at)?;
         let letter = lane.first()?.clone();
         lane.sent = Some(letter.source);
@@ -86,10 +98,22 @@ impl<T: Clone> Lanes<T> {
 
     /// When `next` will have something, if nothing else happens until then.
     pub(super) fn deadline(&self) -> Option<Timestamp> {
-        if self.sent >= self.terms.concurrent_max.max(1) {
-            return None;
+        let places = self.places()?;
+        self.lanes.values().filter(|lane| places.are_for(lane)).map(|lane| lane.next_at).min()
+    }
+
+    /// Whose letters may go out; `None`: nobody's. Tries for receivers that fail, which may take
+    /// as long as a try can, take half of the places at most.
+    fn places(&self) -> Option<Places> {
+        let most = self.terms.concurrent_max.max(1);
+        let failing =
+            || self.lanes.values().filter(|lane| lane.sent.is_some() && lane.failures > 0);
+        match self.sent {
+            sent if sent >= most => None,
+            sent if sent < most / 2 => Some(Places::ForAll),
+            _ if failing().count() < most.div_ceil(2) => Some(Places::ForAll),
+            _ => Some(Places::ForHealthy),
         }
-        self.lanes.values().filter(|lane| lane.is_idle()).map(|lane| lane.next_at).min()
     }
 
     /// The letter on its way to `to` is settled.
@@ -147,6 +171,16 @@ impl<T: Clone> Lanes<T> {
     pub(super) fn held(&self, to: &str, source: PartitionId) -> usize {
         let queue = self.lanes.get(to).and_then(|lane| lane.waiting.get(&source));
         queue.map_or(0, VecDeque::len)
+    }
+
+    pub(super) fn fails(&self, to: &str) -> bool {
+        self.lanes.get(to).is_some_and(|lane| lane.failures > 0)
+    }
+
+    /// Letters for receivers that do not fail.
+    pub(super) fn moving(&self) -> usize {
+        let healthy = self.lanes.values().filter(|lane| lane.failures == 0);
+        healthy.flat_map(|lane| lane.waiting.values()).map(VecDeque::len).sum()
     }
 
     /// Receivers that did not take the last letter.
@@ -342,6 +376,34 @@ mod tests {
                 4 offer d w
                 5 taken z => d
                 6 taken y (next at 1004)
+            "#]],
+        );
+    }
+
+    #[test]
+    fn tries_for_failing_receivers_leave_places_to_others() {
+        check(
+            "
+            0 offer a x
+            0 offer b y
+            1 failed x
+            1 failed y
+            2000 look
+            2001 offer c z
+            2002 failed x
+            2003 taken z
+            2004 taken y
+            ",
+            expect![[r#"
+                0 offer a x => a
+                0 offer b y => b
+                1 failed x (next at 1004)
+                1 failed y (next at 1004)
+                2000 look => 2 fail, oldest Some(Timestamp(0)) => a
+                2001 offer c z => c
+                2002 failed x => b
+                2003 taken z
+                2004 taken y (next at 4005)
             "#]],
         );
     }

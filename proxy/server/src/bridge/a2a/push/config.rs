@@ -36,7 +36,8 @@ pub struct Config {
     pub concurrent_max: usize,
     /// Notifications for one receiver that are held in memory. 1 and up.
     pub held_max: usize,
-    /// Notifications for all receivers that are held in memory; more wait on disk. 1 and up.
+    /// Notifications for all receivers that are held in memory, without those that wait for a
+    /// receiver that fails; more wait on disk. 1 and up.
     pub held_all_max: usize,
 }
 

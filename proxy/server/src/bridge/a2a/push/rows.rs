@@ -1,6 +1,7 @@
 //! Brings the queue of deliveries to the courier: each row once, in order for each receiver, and no
 //! more of them at a time than may be held. What there is no room for stays on disk, and is read
-//! again later.
+//! again later. Receivers that fail keep nothing from the others: what is held for them does not
+//! count, and once they fail nothing is held behind what they do not take.
 
 use super::config::PARTS_MAX;
 use super::desk::{Desk, Notification};
@@ -74,6 +75,9 @@ impl Rows {
         }
         let behind: Vec<_> = self.behind.keys().cloned().collect();
         for (partition, to) in behind {
+            if self.is_crowded() {
+                break;
+            }
             if self.has_room(partition, &to) {
                 self.catch_up(partition, to).await;
             }
@@ -83,7 +87,7 @@ impl Rows {
 
     async fn read_new(&mut self, partition: PartitionId) {
         let from = self.read[usize::from(partition.0)];
-        let Some(batch) = self.batch(partition, from).await else {
+        let Some(batch) = self.batch(partition, from, None).await else {
             return;
         };
         for (sequence, delivery, letters) in batch.rows {
@@ -100,13 +104,13 @@ impl Rows {
         let Some(from) = self.behind.remove(&(partition, to.clone())) else {
             return;
         };
-        let Some(batch) = self.batch(partition, from).await else {
+        let Some(batch) = self.batch(partition, from, Some(to.clone())).await else {
             self.behind.insert((partition, to), from);
             return;
         };
         let end = self.read[usize::from(partition.0)];
         for (sequence, delivery, letters) in batch.rows {
-            if sequence < end && receiver(&delivery) == to {
+            if sequence < end {
                 self.take(partition, sequence, delivery, letters);
             }
         }
@@ -124,29 +128,27 @@ impl Rows {
             return;
         }
         let (at, delivery) = (delivery.at, Arc::new(delivery));
-        let letter = |part: u32| Letter {
+        let letter = |part: u32, last: bool| Letter {
             to: place.1.clone(),
             source: partition,
             written_at: at,
-            what: Notification {
-                sequence,
-                delivery: delivery.clone(),
-                part,
-                last: part + 1 >= letters,
-            },
+            what: Notification { sequence, delivery: delivery.clone(), part, last },
         };
         if letters == 0 {
             self.held.insert(row, 1);
-            return self.courier.settle(letter(0), Settled::Nowhere);
+            return self.courier.settle(letter(0, true), Settled::Nowhere);
         }
-        let letters = letters.min(PARTS_MAX);
-        if self.courier.held(&place.1, partition) >= self.held_max {
+        if !self.may_hold(partition, &place.1) {
             self.behind.insert(place, sequence);
             return;
         }
-        self.held.insert(row, letters);
-        for part in 0..letters {
-            let offered = self.courier.offer(letter(part));
+        if letters > PARTS_MAX {
+            tracing::error!(letters, "an event is more notifications than are sent of one");
+        }
+        let parts = parts(letters);
+        self.held.insert(row, u32::try_from(parts.len()).unwrap_or(PARTS_MAX));
+        for (part, last) in parts {
+            let offered = self.courier.offer(letter(part, last));
             assert!(offered, "the courier holds {PARTS_MAX} letters more than are counted");
         }
     }
@@ -173,23 +175,43 @@ impl Rows {
         }
     }
 
+    /// One row at a time for a receiver that fails.
+    fn may_hold(&self, partition: PartitionId, to: &str) -> bool {
+        let held = self.courier.held(to, partition);
+        if self.courier.fails(to) { held == 0 } else { held < self.held_max }
+    }
+
     /// Enough that reading is worth it.
     fn has_room(&self, partition: PartitionId, to: &str) -> bool {
-        self.courier.held(to, partition) <= self.held_max / 2
+        let held = self.courier.held(to, partition);
+        if self.courier.fails(to) { held == 0 } else { held <= self.held_max / 2 }
+    }
+
+    /// What waits for receivers that fail can wait for a day, and must not keep others waiting.
+    fn is_crowded(&mut self) -> bool {
+        let crowded = self.courier.moving() >= self.held_all_max;
+        self.crowded |= crowded;
+        crowded
     }
 
     fn count(&self) {
         self.desk.metrics.waiting(self.held.len(), self.courier.failing());
     }
 
-    /// `None` where too much is held, or the store cannot be read, which stops the partition too.
-    async fn batch(&mut self, partition: PartitionId, from: u64) -> Option<Batch> {
-        if self.held.len() >= self.held_all_max {
-            self.crowded = true;
+    /// Rows of everybody, or of one receiver. `None` where too much is held, or the store cannot be
+    /// read, which stops the partition too.
+    async fn batch(
+        &mut self,
+        partition: PartitionId,
+        from: u64,
+        only: Option<String>,
+    ) -> Option<Batch> {
+        if self.is_crowded() {
             return None;
         }
         let desk = self.desk.clone();
-        match tokio::task::spawn_blocking(move || batch(&desk, partition, from)).await {
+        let reading = move || batch(&desk, partition, from, only.as_deref());
+        match tokio::task::spawn_blocking(reading).await {
             Ok(Ok(batch)) => Some(batch),
             Ok(Err(fault)) => {
                 let (code, partition) = ("HF0263", partition.0);
@@ -204,14 +226,22 @@ impl Rows {
     }
 }
 
-fn batch(desk: &Desk, partition: PartitionId, from: u64) -> Result<Batch, Fault> {
+fn batch(
+    desk: &Desk,
+    partition: PartitionId,
+    from: u64,
+    only: Option<&str>,
+) -> Result<Batch, Fault> {
     let store = desk.router.store();
-    let mut batch = Batch { rows: vec![], next: from, more: false };
+    let (mut batch, mut seen) = (Batch { rows: vec![], next: from, more: false }, 0);
     push::scan(&**store, partition, from, &mut |sequence, delivery| {
-        batch.more = batch.rows.len() == ROWS_MAX;
+        batch.more = seen == ROWS_MAX;
         if !batch.more {
+            seen += 1;
             batch.next = sequence + 1;
-            batch.rows.push((sequence, delivery, 0));
+            if only.is_none_or(|only| receiver(&delivery) == only) {
+                batch.rows.push((sequence, delivery, 0));
+            }
         }
         !batch.more
     })?;
@@ -224,4 +254,25 @@ fn batch(desk: &Desk, partition: PartitionId, from: u64) -> Result<Batch, Fault>
 /// Names a receiver of one task: its notifications go one after another.
 fn receiver(delivery: &Delivery) -> String {
     format!("{}/{}", delivery.invocation, delivery.config)
+}
+
+/// The letters of a row, by number, and whether it is the last one.
+fn parts(letters: u32) -> impl ExactSizeIterator<Item = (u32, bool)> {
+    let count = letters.min(PARTS_MAX);
+    (0..count).map(move |part| (part, part + 1 == count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_one_last_letter_however_many_there_are() {
+        for letters in [1, 2, PARTS_MAX, PARTS_MAX + 1, u32::MAX] {
+            let parts: Vec<_> = parts(letters).collect();
+            let last: Vec<_> = parts.iter().filter(|(_, last)| *last).collect();
+            assert_eq!(last, [parts.last().unwrap()], "{letters}");
+            assert_eq!(parts.len(), letters.min(PARTS_MAX) as usize);
+        }
+    }
 }
