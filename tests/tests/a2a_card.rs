@@ -89,8 +89,9 @@ fn the_extended_card_is_for_those_who_have_shown_who_they_are() {
     for binding in [Binding::JsonRpc, Binding::HttpJson] {
         let client = agents.client("refunds", binding);
         let refused = client.call("GetExtendedAgentCard", json!({})).unwrap_err();
-        let reason = refused.reason.as_deref();
-        assert_eq!(reason, Some("EXTENDED_AGENT_CARD_NOT_CONFIGURED"), "nobody can");
+        let code = if binding == Binding::JsonRpc { -32007 } else { 400 };
+        let told = (refused.code, refused.reason.as_deref());
+        assert_eq!(told, (code, Some("EXTENDED_AGENT_CARD_NOT_CONFIGURED")), "nobody can");
     }
     let tokens = "guard.tokens=[{principal='ada', token='0123456789abcdef0123456789abcdef'}]";
     let agents = Agents::start(&[&set[..], &["--set", tokens]].concat());

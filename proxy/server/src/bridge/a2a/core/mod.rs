@@ -13,6 +13,8 @@ mod push;
 mod send;
 mod start;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use agent::{Agent, Skill};
 pub use stream::{Event, Events};
