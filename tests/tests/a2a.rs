@@ -532,6 +532,28 @@ fn nobody_sees_the_tasks_of_others() {
 }
 
 #[test]
+fn a_token_must_allow_what_agents_and_asks_need() {
+    let tokens = "guard.tokens=[{principal='ada',token='ada-token',scopes=['tools:call']},\
+                  {principal='bob',token='bob-token',scopes=['read']}]";
+    let may = |settings: &[&str], who: &str| {
+        let agents = Agents::start(&[&["--set", tokens], settings].concat());
+        let token = format!("Bearer {who}-token");
+        let asks = format!("{}/holdfast/asks", agents.sidecar.ingress);
+        let asks = http::request(Method::GET, &asks, &[("authorization", &token)], "").unwrap();
+        let calls = BINDINGS.into_iter().map(|binding| {
+            let client = agents.client("refunds", binding).with("authorization", &token);
+            client.answer("ListTasks", &json!({})).status
+        });
+        calls.chain([asks.status]).collect::<Vec<_>>()
+    };
+    assert_eq!(may(&[], "ada"), [200, 200, 200]);
+    assert_eq!(may(&[], "bob"), [403, 403, 403], "as MCP has it");
+    let other = ["--set", "a2a.scopes=['read']", "--set", "asks.scopes=[]"];
+    assert_eq!(may(&other, "bob"), [200, 200, 200]);
+    assert_eq!(may(&other, "ada"), [403, 403, 200]);
+}
+
+#[test]
 fn one_agent_may_be_at_the_root() {
     let agents = Agents::start(&["--set", "a2a.root=refunds"]);
     for (binding, id) in BINDINGS.into_iter().zip(["a", "b"]) {

@@ -18,6 +18,7 @@ use crate::partition;
 use crate::query;
 use crate::registry;
 use crate::store;
+use crate::tasks::desk;
 use crate::telemetry;
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, path::PathBuf};
@@ -48,6 +49,8 @@ pub struct Config {
     pub mcp: mcp::Config,
     /// Agents of A2A.
     pub a2a: a2a::Config,
+    /// Questions to people, at the listener of the ingress.
+    pub asks: desk::Config,
     pub admin: admin::Config,
     pub invoker: invoker::Config,
     /// Who is told of invocations that are paused or fail.
@@ -116,6 +119,7 @@ impl Default for Config {
             exposure: registry::exposure::Config::default(),
             mcp: mcp::Config::default(),
             a2a: a2a::Config::default(),
+            asks: desk::Config::default(),
             admin: admin::Config::default(),
             invoker: invoker::Config::default(),
             notify: notifier::Config::default(),

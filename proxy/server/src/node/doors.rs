@@ -100,7 +100,9 @@ impl Doors {
 
     /// The doors for agents and for those who answer, which share the listener of the ingress.
     fn bridges(&self, config: &Config, behind: &Behind) -> Vec<Arc<dyn Door>> {
-        let asks = desk::Door::new(behind.tasks.clone(), behind.guard.clone());
+        let scopes = |own: &Option<Vec<String>>| own.as_ref().unwrap_or(&config.mcp.scopes).clone();
+        let (tasks, guard) = (behind.tasks.clone(), behind.guard.clone());
+        let asks = desk::Door::new(tasks, guard, scopes(&config.asks.scopes));
         let mut doors: Vec<Arc<dyn Door>> = vec![Arc::new(asks)];
         if config.mcp.enabled {
             let behind = mcp::Behind {
@@ -114,7 +116,8 @@ impl Doors {
         }
         if config.a2a.enabled {
             let (core, guard) = (behind.agents.clone(), behind.guard.clone());
-            doors.push(Arc::new(A2a::new(core, guard, self.shutdown.clone())));
+            let scopes = scopes(&config.a2a.scopes);
+            doors.push(Arc::new(A2a::new(core, guard, scopes, self.shutdown.clone())));
         }
         doors
     }

@@ -3,7 +3,7 @@
 
 mod door;
 
-pub use door::Door;
+pub use door::{Config, Door};
 
 use super::{Answered, Ask, AskFilter, AskId, AskKind, Error, Tasks};
 use crate::http::{Body, full};

@@ -14,6 +14,9 @@ pub struct Config {
     /// `/.well-known/agent-card.json`. Unset: only the agents under `/a2a/` are there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
+    /// What a token has to allow; all of it. Unset: as `mcp.scopes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Vec<String>>,
     /// How long a message waits for its task to end or to ask, in ms; then the task is told as it
     /// is, and goes on.
     pub wait_ms: u64,
@@ -45,6 +48,7 @@ impl Default for Config {
         Config {
             enabled: true,
             root: None,
+            scopes: None,
             wait_ms: 600_000,
             cancel_wait_ms: 10_000,
             keep_alive_ms: 15_000,

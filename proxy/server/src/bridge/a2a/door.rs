@@ -38,6 +38,8 @@ const IDEMPOTENCY_KEY: &str = "idempotency-key";
 pub struct A2a {
     core: Core,
     guard: Guard,
+    /// What a token has to allow.
+    scopes: Vec<String>,
     shutdown: CancellationToken,
     places: Arc<Semaphore>,
 }
@@ -55,9 +57,9 @@ enum Way<'p> {
 
 impl A2a {
     /// At `shutdown` streams end, and their clients come back to whoever is there then.
-    pub fn new(core: Core, guard: Guard, shutdown: CancellationToken) -> A2a {
+    pub fn new(core: Core, guard: Guard, scopes: Vec<String>, shutdown: CancellationToken) -> A2a {
         let places = core.config().requests_max.min(Semaphore::MAX_PERMITS);
-        A2a { core, guard, shutdown, places: Arc::new(Semaphore::new(places)) }
+        A2a { core, guard, scopes, shutdown, places: Arc::new(Semaphore::new(places)) }
     }
 
     fn way<'p>(&self, path: &'p str) -> Way<'p> {
@@ -166,7 +168,8 @@ impl A2a {
     /// # Errors
     /// `Unauthenticated`, `Forbidden`, and `Overloaded` where the keys of an issuer are not there.
     pub async fn caller(&self, head: &Parts, agent: &Agent, url: String) -> Result<Caller, Error> {
-        let resource = Resource { path: &format!("{PREFIX}/{}", agent.name), scopes: &[] };
+        let path = format!("{PREFIX}/{}", agent.name);
+        let resource = Resource { path: &path, scopes: &self.scopes };
         let known = self.guard.caller(head, &resource).await.map_err(refused)?;
         Ok(Caller {
             principal: known.principal,

@@ -92,7 +92,7 @@ fn what_is_wrong_is_named_with_its_place() {
         &[("HOLDFAST__INGRES__BIND", "1")],
         &[],
         expect![
-            "HF0003: HOLDFAST__INGRES__BIND: unknown field `ingres`, expected one of `services`, `worker_threads`, `shutdown_ms`, `identity_key_file`, `limits`, `listen`, `protocol`, `ingress`, `guard`, `exposure`, `mcp`, `a2a`, `admin`, `invoker`, `notify`, `client`, `registry`, `partition`, `query`, `store`, `telemetry`; `holdfast config` prints every setting there is"
+            "HF0003: HOLDFAST__INGRES__BIND: unknown field `ingres`, expected one of `services`, `worker_threads`, `shutdown_ms`, `identity_key_file`, `limits`, `listen`, `protocol`, `ingress`, `guard`, `exposure`, `mcp`, `a2a`, `asks`, `admin`, `invoker`, `notify`, `client`, `registry`, `partition`, `query`, `store`, `telemetry`; `holdfast config` prints every setting there is"
         ],
     );
     check(

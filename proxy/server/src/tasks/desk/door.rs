@@ -6,6 +6,7 @@ use crate::guard::{Guard, Resource};
 use crate::http::door::{self, Answering, is_below};
 use crate::http::{Body, full, read_body_in_time};
 use http::{Request, Response, StatusCode, header};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 const PATH: &str = "/holdfast/asks";
@@ -16,16 +17,28 @@ const BODY_BYTES_MAX: usize = 1024 * 1024;
 pub struct Door {
     desk: Desk,
     guard: Guard,
+    /// What a token has to allow.
+    scopes: Vec<String>,
+}
+
+/// Settings of the door.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// What a token has to allow at `/holdfast/asks` of the ingress listener; all of it. Unset: as
+    /// `mcp.scopes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Vec<String>>,
 }
 
 impl Door {
-    pub fn new(tasks: Tasks, guard: Guard) -> Door {
-        Door { desk: Desk::new(tasks), guard }
+    pub fn new(tasks: Tasks, guard: Guard, scopes: Vec<String>) -> Door {
+        Door { desk: Desk::new(tasks), guard, scopes }
     }
 
     async fn respond(&self, request: Request<Body>) -> Response<Body> {
         let (head, body) = request.into_parts();
-        let resource = Resource { path: PATH, scopes: &[] };
+        let resource = Resource { path: PATH, scopes: &self.scopes };
         let caller = match self.guard.place(&head) {
             Ok(()) => self.guard.caller(&head, &resource).await,
             Err(refusal) => Err(refusal),
