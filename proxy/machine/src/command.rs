@@ -3,7 +3,7 @@
 use crate::{
     ask::{Answer, Closed},
     cadence,
-    id::{InvocationId, PartitionId, ScheduleId},
+    id::{AskId, InvocationId, PartitionId, ScheduleId},
     model::*,
     retry::RetryPolicy,
     schedule::{Plan, Unfired},
@@ -91,10 +91,12 @@ pub enum Command {
         message: Box<NewMessage>,
     },
     /// Answer an ask. The first answer counts: `Reply::Answered`, `Reply::AskClosed`, or
-    /// `Reply::Violation` where it does not fit, and nothing has changed.
+    /// `Reply::Violation` where it does not fit, and nothing has changed. Where the root is gone
+    /// its numbers begin again: `Reply::Unknown` where `ask` is not the one of that number.
     AnswerAsk {
         root: InvocationId,
         number: u32,
+        ask: AskId,
         answer: Box<Answer>,
     },
 

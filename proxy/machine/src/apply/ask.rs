@@ -59,9 +59,11 @@ impl Turn<'_, '_> {
         &mut self,
         root: InvocationId,
         number: u32,
+        id: AskId,
         answer: Answer,
     ) -> Result<Reply, Fault> {
-        let Some(ask) = ask::get(self.txn, self.here.partition, root, number)? else {
+        let found = ask::get(self.txn, self.here.partition, root, number)?;
+        let Some(ask) = found.filter(|ask| ask.id == id) else {
             return Ok(Reply::Unknown);
         };
         if let Some(closed) = ask.closed {

@@ -154,8 +154,8 @@ impl Turn<'_, '_> {
                 self.reply(reply);
                 Ok(())
             }
-            Command::AnswerAsk { root, number, answer } => {
-                let reply = self.answer_ask(root, number, *answer)?;
+            Command::AnswerAsk { root, number, ask, answer } => {
+                let reply = self.answer_ask(root, number, ask, *answer)?;
                 self.reply(reply);
                 Ok(())
             }

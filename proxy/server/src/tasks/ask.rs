@@ -116,17 +116,12 @@ impl Tasks {
     /// `NoSuchAsk`; `Violation` where the answer does not fit, and nothing has happened.
     pub async fn answer_ask(&self, id: AskId, answer: Answer) -> Result<Answered, Error> {
         let ask = self.ask(id).await?;
-        self.answer_of(ask.root, ask.number, answer).await
+        self.answer_of(&ask, answer).await
     }
 
-    pub(super) async fn answer_of(
-        &self,
-        root: InvocationId,
-        number: u32,
-        answer: Answer,
-    ) -> Result<Answered, Error> {
-        let answer = Box::new(answer);
-        let command = Command::AnswerAsk { root, number, answer };
+    pub(super) async fn answer_of(&self, ask: &Ask, answer: Answer) -> Result<Answered, Error> {
+        let (root, number, answer) = (ask.root, ask.number, Box::new(answer));
+        let command = Command::AnswerAsk { root, number, ask: ask.id, answer };
         match self.router.of(root).call(command).await? {
             Reply::Answered { sequence } => Ok(Answered::Taken { sequence }),
             Reply::AskClosed(closed) => Ok(Answered::Late(closed)),

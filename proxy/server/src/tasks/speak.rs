@@ -1,7 +1,7 @@
 //! What is said to a task: an answer, a message, the wish to end it.
 
 use super::error::unexpected;
-use super::{Action, Answer, Answered, Error, State, TaskId, Tasks};
+use super::{Action, Answer, Answered, Ask, Error, State, TaskId, Tasks};
 use bytes::Bytes;
 use holdfast_machine::{
     command::{Command, Refusal, Reply},
@@ -78,7 +78,8 @@ impl Tasks {
         }
     }
 
-    /// Answers one ask of a task.
+    /// Answers one ask of a task: one that `get` gave. Another that got its number since is not
+    /// taken for it.
     ///
     /// # Errors
     /// As `get`; `NoSuchAsk`; `Violation` where the answer does not fit, and nothing has happened.
@@ -86,11 +87,14 @@ impl Tasks {
         &self,
         principal: &str,
         id: TaskId,
-        number: u32,
+        ask: &Ask,
         answer: Answer,
     ) -> Result<Answered, Error> {
         self.get(principal, id).await?;
-        self.answer_of(id.invocation(), number, answer).await
+        if ask.root != id.invocation() {
+            return Err(Error::NoSuchAsk);
+        }
+        self.answer_of(ask, answer).await
     }
 
     /// Says something to a task.

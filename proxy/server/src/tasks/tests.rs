@@ -260,13 +260,22 @@ async fn answers_and_the_wish_to_end() {
         content: Some(Bytes::from_static(ok.as_bytes())),
         by: Some("ada".into()),
     };
-    let refused = bench.tasks.answer("ada", task.id, 2, answer(r#"{"ok":1}"#)).await;
+    let [_, asked] = &bench.tasks.get("ada", task.id).await.unwrap().asks[..] else {
+        panic!("two are open");
+    };
+    let asked = &asked.clone();
+    let refused = bench.tasks.answer("ada", task.id, asked, answer(r#"{"ok":1}"#)).await;
     assert!(matches!(refused, Err(Error::Violation(_))), "{refused:?}");
-    let taken = bench.tasks.answer("ada", task.id, 2, answer(r#"{"ok":true}"#)).await;
+    let taken = bench.tasks.answer("ada", task.id, asked, answer(r#"{"ok":true}"#)).await;
     assert!(matches!(taken, Ok(Answered::Taken { sequence: Some(5) })), "{taken:?}");
-    let late = bench.tasks.answer("ada", task.id, 2, answer(r#"{"ok":false}"#)).await;
+    let late = bench.tasks.answer("ada", task.id, asked, answer(r#"{"ok":false}"#)).await;
     assert!(matches!(late, Ok(Answered::Late(Closed { how: Closing::Answered, .. }))), "{late:?}");
-    assert_eq!(bench.tasks.answer("ada", task.id, 3, answer("{}")).await, Err(Error::NoSuchAsk));
+    let unknown = &Ask { number: 3, ..asked.clone() };
+    let refused = bench.tasks.answer("ada", task.id, unknown, answer("{}")).await;
+    assert_eq!(refused, Err(Error::NoSuchAsk));
+    let same_number = &Ask { number: 1, ..asked.clone() };
+    let refused = bench.tasks.answer("ada", task.id, same_number, answer("{}")).await;
+    assert_eq!(refused, Err(Error::NoSuchAsk));
     assert_eq!(bench.tasks.get("ada", task.id).await.unwrap().asks.len(), 1);
     assert_eq!(bench.tasks.cancel("ada", task.id).await, Ok(Cancelled::Asked));
     let now = bench.tasks.get("ada", task.id).await.unwrap();

@@ -546,6 +546,42 @@ fn who_was_sent_one_way_asks_when_its_root_is_gone() {
 }
 
 #[test]
+fn an_answer_meant_for_another_ask_of_that_number_is_not_taken() {
+    check(
+        r#"
+        0 invoke a Greeter/greet
+        1 a#1 send 1 Greeter/other x; output x; end
+        2 A#1 call 1 2 holdfast.Human/ask {"message":"First?"}; suspend first(2 s1)
+        3 answer a 1 accept
+        4 A#2 call 3 4 holdfast.Human/ask {"message":"Second?"}; suspend first(4 s1)
+        5 answer a 1 accept ask=B
+        6 answer a 1 accept ask=C
+        "#,
+        expect![[r#"
+            0 invoke a Greeter/greet
+              reply accepted a, new
+              invoke a#1
+            1 a#1 send 1 Greeter/other x; output x; end
+              notify a#1 2:CallInvocationIdCompletion 1=A
+              ended a "x"
+              invoke A#1
+            2 A#1 call 1 2 holdfast.Human/ask {"message":"First?"}; suspend first(2 s1)
+              notify A#1 2:CallInvocationIdCompletion 1=B
+            3 answer a 1 accept
+              reply answered
+              invoke A#2
+            4 A#2 call 3 4 holdfast.Human/ask {"message":"Second?"}; suspend first(4 s1)
+              notify A#2 5:CallInvocationIdCompletion 3=C
+            5 answer a 1 accept ask=B
+              reply unknown
+            6 answer a 1 accept ask=C
+              reply answered
+              invoke A#3
+        "#]],
+    );
+}
+
+#[test]
 fn nobody_hears_what_is_told_of_no_task() {
     check(
         r#"

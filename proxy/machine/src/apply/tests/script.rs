@@ -10,7 +10,7 @@
 //! 6 forget a completed=MS
 //! 6 follow a Greeter/greet hi [by=ada] [digest=D] [message=M] [keep=MS]   starts a task
 //! 6 say a m1 {"x":1} [digest=D] [text=yes] [decline]                      a message to it
-//! 6 answer a 1 accept {"x":1} [by=ada]                                    its first ask
+//! 6 answer a 1 accept {"x":1} [by=ada] [ask=A]       its first ask, or A where it is the first
 //! 7 route                                          messages between partitions, until none is left
 //! 8 recover                                        the effects that the tables call for
 //! 9 dump                                           all rows
@@ -27,11 +27,11 @@ use super::{show, statements};
 use crate::apply::{Here, apply};
 use crate::command::*;
 use crate::effect::Effect;
-use crate::id::{InvocationId, PartitionId, PartitionKey, Partitions, ScheduleId};
+use crate::id::{AskId, InvocationId, PartitionId, PartitionKey, Partitions, ScheduleId};
 use crate::kv::{MemoryKv, Txn};
 use crate::model::*;
 use crate::recover::recover;
-use crate::tables::{schedule, timer};
+use crate::tables::{ask, schedule, timer};
 use crate::time::Timestamp;
 use bytes::Bytes;
 use holdfast_wire::manifest::HandlerType;
@@ -226,6 +226,14 @@ impl World {
         self.names.known(name)
     }
 
+    /// The ask of that number; of one that is not there, an id that none has.
+    fn asked(&self, root: InvocationId, number: u32) -> AskId {
+        let partition = self.partitions.of(root.partition_key);
+        let store = &self.stores[usize::from(partition.0)];
+        let found = ask::get(store, partition, root, number).unwrap();
+        found.map_or(AskId::of(root), |ask| ask.id)
+    }
+
     fn door(&mut self, word: &str, mut words: Words<'_>) {
         match word {
             "patch" => return self.patch(words),
@@ -251,8 +259,13 @@ impl World {
                 Command::MessageTask { task: invocation, message }
             }
             "answer" => {
-                let (number, answer) = (words.number(), answer(words));
-                Command::AnswerAsk { root: invocation, number, answer: Box::new(answer) }
+                let number = words.number();
+                let ask = match words.text("ask") {
+                    Some(name) => AskId::of(self.id(&name)),
+                    None => self.asked(invocation, number),
+                };
+                let answer = Box::new(answer(words));
+                Command::AnswerAsk { root: invocation, number, ask, answer }
             }
             "push" => {
                 let (name, config) = (words.next().to_owned(), Box::new(push_config()));

@@ -35,7 +35,7 @@ impl Mcp {
             let content = content.filter(|_| action == Action::Accept);
             let content = content.map(|content| Bytes::from(content.to_string()));
             let answer = Answer { action, content, by: Some(principal.to_owned()) };
-            match self.tasks.answer(principal, task.id, ask.number, answer).await {
+            match self.tasks.answer(principal, task.id, ask, answer).await {
                 // Somebody else was first, or it was withdrawn: as good as unknown.
                 Ok(Answered::Taken { .. } | Answered::Late(_)) | Err(tasks::Error::NoSuchAsk) => {}
                 Err(error) => return Err(error.into()),

@@ -1,7 +1,7 @@
 //! Tasks and asks in a random life: somebody follows, speaks and answers.
 
 use super::*;
-use crate::ask::{Action, Answer};
+use crate::ask::{Action, Answer, Ask};
 use crate::tables::{ask, feed, task};
 use crate::task::{Message, NewMessage, NewTask, State, What};
 
@@ -69,11 +69,11 @@ impl World {
         }
     }
 
-    fn open_asks(&self) -> Vec<(InvocationId, u32)> {
+    fn open_asks(&self) -> Vec<Ask> {
         let mut open = vec![];
         for partition in self.partitions.all() {
             ask::scan(self.store(partition), partition, &mut |ask| {
-                open.extend(ask.closed.is_none().then_some((ask.root, ask.number)));
+                open.extend(ask.closed.is_none().then_some(ask));
                 true
             })
             .unwrap();
@@ -85,21 +85,21 @@ impl World {
         let open = self.open_asks();
         if !open.is_empty() {
             let index = usize::try_from(self.chance.below(open.len() as u64)).unwrap();
-            self.answer(open[index]);
+            self.answer(&open[index]);
         }
     }
 
-    fn answer(&mut self, (root, number): (InvocationId, u32)) {
+    fn answer(&mut self, &Ask { root, number, id: ask, .. }: &Ask) {
         let action = [Action::Accept, Action::Cancel][usize::from(self.chance.below(4) == 0)];
         let content = Some(Bytes::from_static(br#"{"ok":true}"#));
         let answer = Box::new(Answer { action, content, by: None });
-        self.apply(self.home(root), Command::AnswerAsk { root, number, answer });
+        self.apply(self.home(root), Command::AnswerAsk { root, number, ask, answer });
     }
 
     /// Nobody is left without an answer.
     pub fn answer_all(&mut self) {
         for ask in self.open_asks() {
-            self.answer(ask);
+            self.answer(&ask);
         }
     }
 }
