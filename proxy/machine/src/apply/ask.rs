@@ -43,15 +43,14 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// What the rows say.
+    /// Where the numbers begin that were not given under an earlier invocation of that id.
     fn asks_left(&self, root: InvocationId) -> Result<Asks, Fault> {
-        let mut asks = Asks::default();
+        let mut last = 0;
         ask::scan_root(self.txn, self.here.partition, root, 0, &mut |ask| {
-            asks.opened = ask.number;
-            *asks.of_kind(ask.kind) += u32::from(ask.closed.is_none());
+            last = ask.number;
             true
         })?;
-        Ok(asks)
+        Ok(Asks { opened: last, left: last, ..Asks::default() })
     }
 
     /// A person answers.
@@ -101,13 +100,18 @@ impl Turn<'_, '_> {
             ask::delete(self.txn, partition, &ask);
             return Ok(None);
         };
-        let open = record.asks.of_kind(ask.kind);
-        *open = open.saturating_sub(1); // One that an earlier invocation left may not be counted.
+        if record.asks.opened == 0 {
+            record.asks = self.asks_left(root)?; // So that what is kept of it goes with this one.
+        }
+        let own = record.asks.has(ask.number);
+        if own {
+            *record.asks.of_kind(ask.kind) -= 1;
+        }
         self.store(root, &mut record);
         ask.closed = Some(closed.clone());
         ask::put(self.txn, partition, &ask);
         let what = What::Answered { number: ask.number, closed };
-        if record.is_task { self.tell_asks(root, &record, what) } else { Ok(None) }
+        if own && record.is_task { self.tell_asks(root, &record, what) } else { Ok(None) }
     }
 
     /// The time of an ask is over.
@@ -160,7 +164,11 @@ impl Turn<'_, '_> {
         caller: Option<InvocationId>,
         tell: bool,
     ) -> Result<(), Fault> {
-        let open = ask::open(self.txn, self.here.partition, root)?;
+        let behind = match caller {
+            Some(_) => 0,
+            None => self.record(root)?.map_or(0, |record| record.asks.left),
+        };
+        let open = ask::open(self.txn, self.here.partition, root, behind)?;
         for ask in open.into_iter().filter(|ask| caller.is_none_or(|caller| ask.caller == caller)) {
             let closed = self.closed_by_nobody(Closing::Withdrawn);
             self.close_ask(ask, closed, tell)?;

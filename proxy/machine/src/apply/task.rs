@@ -255,7 +255,7 @@ impl Turn<'_, '_> {
         record: &Record,
         new: NewMessage,
     ) -> Result<Reply, Fault> {
-        let open = ask::open(self.txn, self.here.partition, id)?;
+        let open = ask::open(self.txn, self.here.partition, id, record.asks.left)?;
         let Some(ask) = open.into_iter().next() else {
             return Err(corrupt(TableId::Ask, "an open ask is missing"));
         };

@@ -110,6 +110,9 @@ pub struct Asks {
     pub input: u32,
     /// Open ones of kind auth.
     pub auth: u32,
+    /// Up to this number an earlier invocation of the same id asked: those are nobody's here, and
+    /// not among the open ones.
+    pub left: u32,
 }
 
 /// What a handler wants to ask.
@@ -166,6 +169,11 @@ impl Asks {
     /// How many are open.
     pub fn open(self) -> u32 {
         self.input + self.auth
+    }
+
+    /// Whether the ask of that number is of this invocation and what it called.
+    pub fn has(self, number: u32) -> bool {
+        (self.left + 1..=self.opened).contains(&number)
     }
 
     pub fn of_kind(&mut self, kind: AskKind) -> &mut u32 {

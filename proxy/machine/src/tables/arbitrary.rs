@@ -236,6 +236,7 @@ pub fn record() -> impl Strategy<Value = Record> {
                 opened: u32::from(input) + u32::from(auth),
                 input: input.into(),
                 auth: auth.into(),
+                left: auth.into(),
             },
             asked,
         }

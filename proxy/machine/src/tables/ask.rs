@@ -78,10 +78,15 @@ pub fn scan_root(
     scan_rows(kv, &key(partition, root, from), &end, &mut |_, value| Ok(each(row_in(value)?)))
 }
 
-/// The open asks under a root, by number.
-pub fn open(kv: &dyn Kv, partition: PartitionId, root: InvocationId) -> Result<Vec<Ask>, Fault> {
+/// The open asks under a root behind the number `behind`, by number.
+pub fn open(
+    kv: &dyn Kv,
+    partition: PartitionId,
+    root: InvocationId,
+    behind: u32,
+) -> Result<Vec<Ask>, Fault> {
     let mut open = vec![];
-    scan_root(kv, partition, root, 0, &mut |ask| {
+    scan_root(kv, partition, root, behind.saturating_add(1), &mut |ask| {
         open.extend(ask.closed.is_none().then_some(ask));
         true
     })?;
@@ -220,7 +225,7 @@ mod tests {
             kv.apply(txn.into_writes());
             let found = find(&kv, partition, ask.id).unwrap();
             prop_assert_eq!(found, Some(ask.clone()));
-            let open = open(&kv, partition, ask.root).unwrap();
+            let open = open(&kv, partition, ask.root, ask.number - 1).unwrap();
             prop_assert_eq!(open.len(), usize::from(ask.closed.is_none()));
             let mut seen = vec![];
             scan(&kv, partition, &mut |ask| {

@@ -344,6 +344,9 @@ pub struct Asks {
     pub input: u32,
     #[prost(uint32, tag = "3")]
     pub auth: u32,
+    /// The number up to which an earlier invocation of the same id asked.
+    #[prost(uint32, tag = "4")]
+    pub left: u32,
 }
 // ----------------------------------------------------------------------------------- other tables
 

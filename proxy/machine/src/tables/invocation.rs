@@ -334,13 +334,13 @@ fn retries_in(retries: pb::Retries) -> Result<Retries, Bad> {
 
 /// Nothing is written for what never asked.
 fn asks_out(asks: Asks) -> Option<pb::Asks> {
-    let Asks { opened, input, auth } = asks;
-    (opened > 0).then_some(pb::Asks { opened, input, auth })
+    let Asks { opened, input, auth, left } = asks;
+    (opened > 0).then_some(pb::Asks { opened, input, auth, left })
 }
 
 fn asks_in(asks: Option<pb::Asks>) -> Asks {
     let asks = asks.unwrap_or_default();
-    Asks { opened: asks.opened, input: asks.input, auth: asks.auth }
+    Asks { opened: asks.opened, input: asks.input, auth: asks.auth, left: asks.left }
 }
 
 fn record_out(record: &Record) -> pb::Invocation {

@@ -7,7 +7,7 @@ use holdfast_machine::{
     command::{Command, Reply},
     id::{InvocationId, PartitionId},
     kv::{Fault, Kv},
-    tables::{ask, task},
+    tables::{ask, invocation, task},
 };
 
 /// What became of an answer.
@@ -133,5 +133,8 @@ impl Tasks {
 }
 
 fn is_of(kv: &dyn Kv, partition: PartitionId, principal: &str, ask: &Ask) -> Result<bool, Fault> {
-    Ok(task::get(kv, partition, ask.root)?.is_some_and(|task| task.principal == principal))
+    let task = task::get(kv, partition, ask.root)?.filter(|task| task.principal == principal);
+    // Not what was asked under an earlier invocation of that id.
+    let root = task.map(|_| invocation::get(kv, partition, ask.root)).transpose()?.flatten();
+    Ok(root.is_some_and(|root| root.asks.has(ask.number)))
 }

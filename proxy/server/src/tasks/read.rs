@@ -39,7 +39,7 @@ impl Tasks {
         };
         let asks = match record.asks.open() {
             0 => vec![],
-            _ => ask::open(kv, partition, id)?,
+            _ => ask::open(kv, partition, id, record.asks.left)?,
         };
         Ok(Some(shown(id, record, row, asks)))
     }

@@ -135,7 +135,7 @@ pub fn feed_holds(before: &MemoryKv, after: &MemoryKv, partition: PartitionId, k
 /// What a row counts is there.
 pub fn asks_agree(kv: &MemoryKv, partition: PartitionId, id: InvocationId, record: &Record) {
     if record.asks.opened > 0 {
-        let open = ask::open(kv, partition, id).unwrap();
+        let open = ask::open(kv, partition, id, record.asks.left).unwrap();
         assert_eq!(open.len(), record.asks.open() as usize, "open asks are counted");
     }
     let task = task::get(kv, partition, id).unwrap();
