@@ -4,10 +4,9 @@
 
 use super::{Error, Event, Task, TaskId, Tasks, What};
 use crate::partition::Watch;
-use holdfast_machine::{
-    id::InvocationId,
-    kv::Fault,
-    tables::{feed, task},
+use holdfast_machine::tables::{
+    feed,
+    task::{self, Task as Row},
 };
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// A follower of one task. Dropping it ends nothing but itself.
 pub struct Feed {
     tasks: Tasks,
-    id: InvocationId,
+    id: TaskId,
     /// Sequence of the last row that was given.
     after: u64,
     watch: Watch,
@@ -42,7 +41,7 @@ impl Tasks {
         max: usize,
     ) -> Result<Vec<Event>, Error> {
         self.get(principal, id).await?;
-        Ok(self.rows(id.invocation(), after, max)?)
+        Ok(self.rows(id, after, max)?.0)
     }
 
     /// Follows a task from behind sequence `after` on.
@@ -51,8 +50,8 @@ impl Tasks {
     /// As `get`.
     pub async fn follow(&self, principal: &str, id: TaskId, after: u64) -> Result<Feed, Error> {
         self.get(principal, id).await?;
-        let id = id.invocation();
-        let watch = self.router.of(id).follow(id);
+        let invocation = id.invocation();
+        let watch = self.router.of(invocation).follow(invocation);
         Ok(Feed { tasks: self.clone(), id, after, watch, ended: false })
     }
 
@@ -70,10 +69,15 @@ impl Tasks {
         self.get(principal, id).await
     }
 
-    fn rows(&self, id: InvocationId, after: u64, max: usize) -> Result<Vec<Event>, Fault> {
+    /// The rows and what the task was when they were read: of this task, and of no other that was
+    /// started under its id since.
+    fn rows(&self, id: TaskId, after: u64, max: usize) -> Result<(Vec<Event>, Row), Error> {
         let snapshot = self.router.store().snapshot()?;
         let (mut events, mut bytes) = (vec![], 0);
-        feed::scan(&*snapshot, self.home(id), id, after, &mut |event, size| {
+        let (partition, invocation) = (self.home(id.invocation()), id.invocation());
+        let row = task::get(&*snapshot, partition, invocation)?;
+        let row = row.filter(|row| row.secret == id.secret()).ok_or(Error::NotFound)?;
+        feed::scan(&*snapshot, partition, invocation, after, &mut |event, size| {
             if events.len() >= max || (bytes + size > EVENTS_BYTES_MAX && !events.is_empty()) {
                 return false;
             }
@@ -81,7 +85,7 @@ impl Tasks {
             events.push(event);
             true
         })?;
-        Ok(events)
+        Ok((events, row))
     }
 }
 
@@ -95,33 +99,26 @@ impl Feed {
     /// The next rows, as soon as there are any; `None` when the last one was given. Cancel safe.
     ///
     /// # Errors
-    /// `NotFound` where the task was forgotten.
+    /// `NotFound` where the task was forgotten, also where its id is another's by now.
     pub async fn next(&mut self) -> Result<Option<Vec<Event>>, Error> {
         if self.ended {
             return Ok(None);
         }
         loop {
             self.watch.mark();
-            let events = self.tasks.rows(self.id, self.after, EVENTS_MAX)?;
+            let (events, row) = self.tasks.rows(self.id, self.after, EVENTS_MAX)?;
             if let Some(last) = events.last() {
                 self.after = last.sequence;
                 self.ended = matches!(last.what, What::Ended(_));
                 return Ok(Some(events));
             }
-            if self.is_over()? {
+            // Who begins behind the last row is given nothing.
+            self.ended = row.state.is_terminal() && row.next <= self.after + 1;
+            if self.ended {
                 return Ok(None);
             }
             // Either is followed by a look.
             let _ = tokio::time::timeout(LOOK_AGAIN, self.watch.changed()).await;
         }
-    }
-
-    /// Who begins behind the last row is given nothing.
-    fn is_over(&mut self) -> Result<bool, Error> {
-        let store = self.tasks.router.store();
-        let row = task::get(&**store, self.tasks.home(self.id), self.id)?;
-        let row = row.ok_or(Error::NotFound)?;
-        self.ended = row.state.is_terminal() && row.next <= self.after + 1;
-        Ok(self.ended)
     }
 }

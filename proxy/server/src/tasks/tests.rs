@@ -251,6 +251,28 @@ fn sequences(events: &[Event]) -> Vec<u64> {
 }
 
 #[tokio::test]
+async fn who_follows_is_not_shown_the_next_task_of_that_id() {
+    let bench = Bench::new();
+    let run = |principal: &str| {
+        let (handler, key) = (handler(HandlerType::Workflow), Some("k".to_owned()));
+        NewTask { handler, key, ..new_task(principal) }
+    };
+    let task = bench.create(run("ada")).await;
+    let mut feed = bench.tasks.follow("ada", task.id, 0).await.unwrap();
+    assert_eq!(sequences(&feed.next().await.unwrap().unwrap()).first(), Some(&1));
+    bench.complete(&task, 1).await;
+    let invocation = task.invocation;
+    let partition = bench.tasks.router.of(invocation);
+    let purged = partition.call(Command::Purge { invocation }).await.unwrap();
+    assert_eq!(purged, Reply::Done);
+    let next = bench.create(run("bob")).await;
+    assert!(next.invocation == invocation && next.id != task.id);
+    bench.say(&next, 1, vec![progress(1)], None).await;
+    assert_eq!(feed.next().await, Err(Error::NotFound));
+    assert_eq!(bench.tasks.settled("ada", task.id, 0).await, Err(Error::NotFound));
+}
+
+#[tokio::test]
 async fn answers_and_the_wish_to_end() {
     let bench = Bench::new();
     let task = bench.create(new_task("ada")).await;
