@@ -16,6 +16,7 @@ mod timers;
 mod turn;
 mod waiters;
 mod watches;
+mod weight;
 mod writer;
 
 pub use config::Config;

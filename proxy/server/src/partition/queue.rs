@@ -1,12 +1,10 @@
 //! What waits for a partition: written by everybody, read by its thread. Never refuses what
 //! attempts and other partitions say; it slows down those that cause it instead.
 
-use super::{Place, Unavailable, config::Config, waiters::Waiter};
-use bytes::Bytes;
+use super::{Place, Unavailable, config::Config, waiters::Waiter, weight::weight};
 use holdfast_machine::{
-    command::{AttemptSaid, Command, Reply, Said},
+    command::{AttemptSaid, Command, Reply},
     id::{InvocationId, PartitionId},
-    model::SignalValue,
     time::Timestamp,
 };
 use std::{
@@ -19,7 +17,7 @@ use tokio::sync::{Notify, oneshot};
 /// What a door that was refused is told to wait.
 const RETRY_AFTER_MS: u64 = 200;
 /// Bytes that a command counts for beside its payload.
-const COMMAND_BYTES: usize = 256;
+pub(super) const COMMAND_BYTES: usize = 256;
 
 /// One thing to do for a partition.
 pub(super) enum Work {
@@ -318,39 +316,6 @@ impl Queue {
 }
 
 const UNPOISONED: &str = "nothing panics while it holds this lock";
-
-/// Bytes that `work` holds, about.
-fn weight(work: &Work) -> usize {
-    COMMAND_BYTES
-        + match work {
-            Work::Ask(ask) => payload(&ask.command),
-            Work::Said(said) => said.said.iter().map(said_bytes).sum(),
-            Work::Post(command) => payload(command),
-            Work::Place { .. } | Work::AskAgain { .. } | Work::Leave { .. } => 0,
-        }
-}
-
-fn said_bytes(said: &Said) -> usize {
-    let (Said::Command { payload, .. } | Said::RunCompletion { payload, .. }) = said;
-    COMMAND_BYTES + payload.len()
-}
-
-fn payload(command: &Command) -> usize {
-    match command {
-        Command::Invoke(new) | Command::StartTask { new, .. } => {
-            let headers = new.headers.iter().map(|(name, value)| name.len() + value.len());
-            new.argument.len() + headers.sum::<usize>()
-        }
-        Command::MessageTask { message, .. } => message.message.body.len(),
-        Command::AnswerAsk { answer, .. } => answer.content.as_ref().map_or(0, Bytes::len),
-        Command::Signal { value: SignalValue::Success(value), .. } => value.len(),
-        Command::Deliver { message, .. } => message.len(),
-        Command::PatchState { state, .. } => {
-            state.iter().map(|(key, value)| key.len() + value.len()).sum()
-        }
-        _ => 0,
-    }
-}
 
 #[cfg(test)]
 mod tests {
