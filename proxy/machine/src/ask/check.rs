@@ -112,8 +112,12 @@ impl Text {
         if let Some(format) = self.format.filter(|format| !format.fits(value)) {
             return Some(format!("is not {}", format.words()));
         }
-        let pattern = self.pattern.as_ref().filter(|pattern| !pattern.regex.is_match(value))?;
-        Some(format!("does not match `{}`", pattern.text))
+        let pattern = self.pattern.as_ref()?;
+        match pattern.regex() {
+            Ok(regex) if regex.is_match(value) => None,
+            Ok(_) => Some(format!("does not match `{}`", pattern.text)),
+            Err(why) => Some(why),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use regex_automata::meta::Regex;
 use serde_json::{Map, Number, Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What an answer has to look like.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,11 +66,12 @@ pub(super) enum Format {
     DateTime,
 }
 
-/// A regular expression that was compiled once.
+/// A regular expression, compiled when it is needed first: rows are read far more often than
+/// answers are checked.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
     pub text: String,
-    pub regex: Arc<Regex>,
+    pub regex: OnceLock<Arc<Regex>>,
 }
 
 impl PartialEq for Pattern {

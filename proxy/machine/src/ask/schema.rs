@@ -5,7 +5,7 @@ use super::Form;
 use super::form::{Bounds, Choice, Field, Format, Kind, Others, Pattern, Text};
 use regex_automata::meta::Regex;
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Fields of one form.
 const FIELDS_MAX: usize = 200;
@@ -35,6 +35,18 @@ impl Form {
     /// # Errors
     /// A sentence: what in it cannot be the schema of a form.
     pub fn read(schema: Option<&Value>) -> Result<Form, String> {
+        let form = Form::read_row(schema)?;
+        for field in &form.fields {
+            field.kind.compile().map_err(|why| format!("field `{}` {why}", field.name))?;
+        }
+        if let Others::Like(kind) = &form.others {
+            kind.compile().map_err(|why| format!("`additionalProperties` {why}"))?;
+        }
+        Ok(form)
+    }
+
+    /// As `read`, for what was read before: patterns are compiled only when an answer is checked.
+    pub(crate) fn read_row(schema: Option<&Value>) -> Result<Form, String> {
         let Some(root) = schema else {
             return Ok(Form::open());
         };
@@ -267,14 +279,37 @@ fn text(keywords: &Map<String, Value>) -> Result<Text, String> {
     let format = format.and_then(|name| Format::ALL.into_iter().find(|it| it.as_str() == name));
     let pattern = match keywords.get("pattern") {
         None => None,
-        Some(Value::String(pattern)) => Some(compile(pattern)?),
+        Some(Value::String(pattern)) => {
+            Some(Pattern { text: pattern.clone(), regex: OnceLock::new() })
+        }
         Some(_) => return Err("has a `pattern` that is no string".into()),
     };
     let (min, max) = (count(keywords, "minLength")?, count(keywords, "maxLength")?);
     Ok(Text { min, max, format, pattern })
 }
 
-fn compile(pattern: &str) -> Result<Pattern, String> {
+impl Kind {
+    fn compile(&self) -> Result<(), String> {
+        match self {
+            Kind::Text(Text { pattern: Some(pattern), .. }) => pattern.regex().map(drop),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Pattern {
+    /// # Errors
+    /// A sentence: why it cannot be used.
+    pub fn regex(&self) -> Result<&Regex, String> {
+        if let Some(regex) = self.regex.get() {
+            return Ok(regex);
+        }
+        let regex = Arc::new(compile(&self.text)?);
+        Ok(self.regex.get_or_init(|| regex))
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, String> {
     if pattern.len() > PATTERN_BYTES_MAX {
         return Err(format!("has a `pattern` of more than {PATTERN_BYTES_MAX} bytes"));
     }
@@ -284,8 +319,7 @@ fn compile(pattern: &str) -> Result<Pattern, String> {
         .onepass(false)
         .dfa(false);
     let regex = Regex::builder().configure(config).build(pattern);
-    let regex = regex.map_err(|error| format!("has a `pattern` that cannot be used: {error}"))?;
-    Ok(Pattern { text: pattern.to_owned(), regex: Arc::new(regex) })
+    regex.map_err(|error| format!("has a `pattern` that cannot be used: {error}"))
 }
 
 fn bounds(keywords: &Map<String, Value>, integer: bool) -> Result<Bounds, String> {

@@ -1,5 +1,6 @@
 //! Forms: what is understood, what is refused, and what fits.
 
+use super::form::Kind;
 use super::*;
 use expect_test::{Expect, expect};
 
@@ -293,6 +294,24 @@ fn what_a_handler_gets() {
     let expired = Closed { at, how, action, by: None, content };
     expect![[r#"{"action":"cancel","at":"1970-01-01T00:00:00.000Z"}"#]]
         .assert_eq(std::str::from_utf8(&expired.result()).unwrap());
+}
+
+#[test]
+fn a_pattern_of_a_row_is_compiled_when_an_answer_is_checked() {
+    let schema = r#"{"type":"object","properties":{"f":{"type":"string","pattern":"^[A-Z]+$"}}}"#;
+    let compiled = |form: &Form| match &form.fields[0].kind {
+        Kind::Text(text) => text.pattern.as_ref().unwrap().regex.get().is_some(),
+        kind => panic!("{kind:?} is no text"),
+    };
+    let asked = read(schema).unwrap();
+    assert!(compiled(&asked), "what a handler asks is looked at at once");
+    let row = Form::read_row(Some(&asked.to_row())).unwrap();
+    assert!(!compiled(&row));
+    assert_eq!(row, asked);
+    let content = |value: &str| serde_json::from_value(json!({ "f": value })).unwrap();
+    assert_eq!(row.check(&content("a")), Err("`f` does not match `^[A-Z]+$`".into()));
+    assert!(compiled(&row));
+    assert_eq!(row.check(&content("A")), Ok(()));
 }
 
 #[test]

@@ -154,7 +154,7 @@ pub fn ask_in(row: pb::Ask) -> Result<Ask, Bad> {
         asked_by: target_in(row.asked_by)?,
         kind,
         message: row.message,
-        form: Form::read(Some(&form)).map_err(|_| Bad("the form cannot be read"))?,
+        form: Form::read_row(Some(&form)).map_err(|_| Bad("the form cannot be read"))?,
         to: row.to,
         url: row.url,
         opened_at: Timestamp(row.opened_at),
