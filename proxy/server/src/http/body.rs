@@ -14,6 +14,10 @@ use tokio::{sync::mpsc, time::timeout};
 /// How long the body of a request may take to come.
 const BODY_WAIT: Duration = Duration::from_secs(60);
 
+/// So much of a body that is refused is read, for so long.
+const DRAIN_BYTES_MAX: usize = 1 << 20;
+const DRAIN_WAIT: Duration = Duration::from_secs(2);
+
 /// Any error a body can end in.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -98,7 +102,26 @@ where
     B::Error: std::fmt::Display,
 {
     let late = || BodyError::Broken(format!("it did not come within {wait:?}"));
-    timeout(wait, read_body(body, bytes_max)).await.unwrap_or_else(|_| Err(late()))
+    let mut body = std::pin::pin!(body);
+    let read = timeout(wait, read_body(body.as_mut(), bytes_max)).await;
+    if let Ok(Err(BodyError::TooLarge { .. })) = &read {
+        // A connection that is closed before the client has sent it all may break before it reads why.
+        let _ = timeout(DRAIN_WAIT, drain(body.as_mut())).await;
+    }
+    read.unwrap_or_else(|_| Err(late()))
+}
+
+/// Reads on, and forgets, a bounded rest of a body that is refused.
+async fn drain<B>(mut body: Pin<&mut B>)
+where
+    B: http_body::Body<Data = Bytes>,
+{
+    let mut drained = 0;
+    while drained < DRAIN_BYTES_MAX
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        drained += frame.data_ref().map_or(0, Bytes::len);
+    }
 }
 
 /// Writes a body while it is being sent. Dropped without `finish`, it resets the stream
