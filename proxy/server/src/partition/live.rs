@@ -1,5 +1,5 @@
 //! The attempts that run now, and the channels by which they are told things. Owned by the
-//! partition's thread. Never decides whether an attempt is the current one: the tables do.
+//! partition. Never decides whether an attempt is the current one: the tables do.
 
 use super::News;
 use holdfast_machine::{id::InvocationId, model::Entry};

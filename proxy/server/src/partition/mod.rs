@@ -182,7 +182,7 @@ impl Handle {
     }
 
     /// As `call` for `Invoke` and `Attach`, and then waits, without limit, for the outcome.
-    /// `accepted` is called once the invocation is durably accepted, on the partition's thread: it
+    /// `accepted` is called once the invocation is durably accepted, by whoever takes the turn: it
     /// must be short and must not block.
     pub async fn wait(
         &self,

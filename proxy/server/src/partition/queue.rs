@@ -1,4 +1,4 @@
-//! What waits for a partition: written by everybody, read by its thread. Never refuses what
+//! What waits for a partition: written by everybody, read by whoever takes a turn. Never refuses what
 //! attempts and other partitions say; it slows down those that cause it instead.
 
 use super::{Place, Unavailable, config::Config, waiters::Waiter, weight::weight};

@@ -1,11 +1,11 @@
-//! Who waits for which outcome. Owned by the partition's thread; never asks the store.
+//! Who waits for which outcome. Owned by the partition; never asks the store.
 
 use super::{Ended, Waited};
 use holdfast_machine::{command::Reply, id::InvocationId, model::Outcome};
 use std::collections::HashMap;
 use tokio::sync::oneshot;
 
-/// Hears the reply of an accepted command, on the partition's thread.
+/// Hears the reply of an accepted command, within the turn.
 pub(super) type Accepted = Box<dyn FnOnce(&Reply) + Send>;
 
 /// One who waits. The id is unique within the partition.
