@@ -10,7 +10,9 @@ use crate::apply::Here;
 use crate::effect::Effect;
 use crate::kv::{Fault, Kv};
 use crate::tables::codec::corrupt;
-use crate::tables::{TableId, invocation, notice, outbox, push, running, timer};
+use crate::tables::{
+    TableId, invocation, notice::Notice, outbox, push::Delivery, queue, running, timer,
+};
 use crate::time::Timestamp;
 
 /// All effects that the tables call for: `Invoke` for what is running, in the order in which it first
@@ -38,9 +40,9 @@ pub fn recover(kv: &dyn Kv, here: Here) -> Result<Vec<Effect>, Fault> {
         }
     }
     effects.extend(timer::next(kv, here.partition, Timestamp(0))?.map(Effect::WakeAt));
-    let first = notice::first(kv, here.partition)?;
+    let first = queue::first::<Notice>(kv, here.partition)?;
     effects.extend(first.map(|sequence| Effect::Notice { sequence }));
-    let first = push::first(kv, here.partition)?;
+    let first = queue::first::<Delivery>(kv, here.partition)?;
     effects.extend(first.map(|sequence| Effect::Push { sequence }));
     outbox::scan(kv, here.partition, &mut |to, sequence, message| {
         effects.push(Effect::Send { to, sequence, message });

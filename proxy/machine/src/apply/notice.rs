@@ -10,8 +10,9 @@ use crate::id::InvocationId;
 use crate::kv::Fault;
 use crate::model::*;
 use crate::tables::invocation::{Record, SinkKind};
-use crate::tables::notice::{self, FailureSummary, Notice, What};
+use crate::tables::notice::{FailureSummary, Notice, What};
 use crate::tables::notified::{self, NotificationId};
+use crate::tables::queue;
 use holdfast_wire::message::CANCEL_SIGNAL_INDEX;
 
 /// Longest message of a failure that is told, in bytes.
@@ -78,7 +79,7 @@ impl Turn<'_, '_> {
             attempts: record.attempt,
             failure,
         };
-        let sequence = notice::push(self.txn, self.here.partition, &notice)?;
+        let sequence = queue::push(self.txn, self.here.partition, &[notice])?;
         self.effects.push(Effect::Notice { sequence });
         Ok(())
     }
@@ -99,7 +100,7 @@ impl Turn<'_, '_> {
 
     /// Somebody was told, or never will be.
     pub(super) fn noticed(&mut self, sequence: u64) {
-        notice::delete(self.txn, self.here.partition, sequence);
+        queue::delete::<Notice>(self.txn, self.here.partition, sequence);
         self.reply(Reply::Done);
     }
 }

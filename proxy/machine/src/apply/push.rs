@@ -6,9 +6,9 @@ use crate::command::Reply;
 use crate::effect::Effect;
 use crate::id::InvocationId;
 use crate::kv::Fault;
-use crate::tables::push::{self, Delivery};
+use crate::tables::push::Delivery;
 use crate::tables::push_config::{self, PushConfig};
-use crate::tables::task;
+use crate::tables::{queue, task};
 use crate::task::{PUSHES_MAX, What};
 
 impl Turn<'_, '_> {
@@ -53,7 +53,7 @@ impl Turn<'_, '_> {
 
     /// One event was sent, or never will be.
     pub(super) fn pushed(&mut self, sequence: u64) {
-        push::delete(self.txn, self.here.partition, sequence);
+        queue::delete::<Delivery>(self.txn, self.here.partition, sequence);
         self.reply(Reply::Done);
     }
 
@@ -73,7 +73,7 @@ impl Turn<'_, '_> {
         let delivery = |(config, _)| Delivery { invocation: id, config, event, at: self.now };
         let deliveries: Vec<Delivery> = configs.into_iter().map(delivery).collect();
         if !deliveries.is_empty() {
-            let sequence = push::push(self.txn, partition, &deliveries)?;
+            let sequence = queue::push(self.txn, partition, &deliveries)?;
             self.effects.push(Effect::Push { sequence });
         }
         Ok(())

@@ -583,9 +583,9 @@ pub mod notice {
         Failed(i32),
     }
 }
-/// The sequence that the next notice gets; from 1.
+/// The sequence that the next row of a queue gets; from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Notices {
+pub struct Queue {
     #[prost(uint64, tag = "1")]
     pub next: u64,
 }
@@ -960,12 +960,6 @@ pub struct PushDelivery {
     pub event: u64,
     #[prost(uint64, tag = "4")]
     pub at: u64,
-}
-/// The next sequence of deliveries.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct PushDeliveries {
-    #[prost(uint64, tag = "1")]
-    pub next: u64,
 }
 // ---------------------------------------------------------------------------------------- parts
 

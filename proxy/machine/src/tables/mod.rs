@@ -32,6 +32,7 @@ pub mod outbox;
 pub mod promise;
 pub mod push;
 pub mod push_config;
+pub mod queue;
 pub mod registry;
 pub mod running;
 pub mod schedule;

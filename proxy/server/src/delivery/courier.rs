@@ -2,13 +2,12 @@
 //! one is next.
 
 use super::{
-    Failed, Letter, News, Office, Settled, Terms,
+    Failed, Letter, Means, News, Office, Settled, Terms,
     lanes::{Lanes, Offered},
 };
 use crate::chance;
-use crate::clock::Clock;
 use crate::http::{
-    client::{self, Client, Protocol},
+    client::{self, Protocol},
     read_body,
 };
 use holdfast_machine::{id::PartitionId, time::Timestamp};
@@ -44,8 +43,7 @@ pub struct Courier<O: Office> {
 /// What a task needs.
 struct Carrier<O: Office> {
     office: Arc<O>,
-    client: Client,
-    clock: Arc<dyn Clock>,
+    means: Means,
     timeout: Duration,
 }
 
@@ -60,9 +58,9 @@ enum Errand {
 type Done = Result<(), Failed>;
 
 impl<O: Office> Courier<O> {
-    pub fn new(office: Arc<O>, terms: Terms, client: Client, clock: Arc<dyn Clock>) -> Courier<O> {
+    pub fn new(office: Arc<O>, terms: Terms, means: Means) -> Courier<O> {
         Courier {
-            carrier: Carrier { office, client, clock, timeout: terms.timeout },
+            carrier: Carrier { office, means, timeout: terms.timeout },
             lanes: Lanes::new(terms),
             tasks: JoinSet::new(),
             under_way: HashMap::new(),
@@ -74,7 +72,7 @@ impl<O: Office> Courier<O> {
     /// comes after it, again when `next` tells that one of them is settled.
     #[must_use]
     pub fn offer(&mut self, letter: Letter<O::What>) -> bool {
-        match self.lanes.offer(self.carrier.clock.now(), &letter) {
+        match self.lanes.offer(self.carrier.means.clock.now(), &letter) {
             Offered::Held => true,
             Offered::Full => false,
             Offered::TooLate => {
@@ -86,11 +84,8 @@ impl<O: Office> Courier<O> {
 
     /// Settles a letter that is not held.
     pub fn settle(&mut self, letter: Letter<O::What>, how: Settled) {
-        let (office, settled) = (self.carrier.office.clone(), letter.clone());
-        let task = self.tasks.spawn(async move {
-            office.settle(&settled, how).await;
-            Ok(())
-        });
+        let (carrier, settled) = (self.carrier.clone(), letter.clone());
+        let task = self.tasks.spawn(async move { carrier.settle(&settled, how).await });
         self.under_way.insert(task.id(), (letter, Errand::Settle));
     }
 
@@ -127,11 +122,6 @@ impl<O: Office> Courier<O> {
         self.lanes.clear()
     }
 
-    /// Tries and settlements under way.
-    pub fn under_way(&self) -> usize {
-        self.tasks.len()
-    }
-
     /// Letters of `source` that are held for `to`.
     pub fn held(&self, to: &str, source: PartitionId) -> usize {
         self.lanes.held(to, source)
@@ -145,8 +135,12 @@ impl<O: Office> Courier<O> {
     /// Letters that are soon over: those held for receivers that do not fail, and those that are
     /// being settled.
     pub fn moving(&self) -> usize {
-        let settling = self.under_way.values().filter(|(_, errand)| *errand == Errand::Settle);
-        self.lanes.moving() + settling.count()
+        self.lanes.moving() + self.settling()
+    }
+
+    /// Letters that are being settled and are not held.
+    pub fn settling(&self) -> usize {
+        self.under_way.values().filter(|(_, errand)| *errand == Errand::Settle).count()
     }
 
     /// Receivers that did not take the last letter.
@@ -160,7 +154,7 @@ impl<O: Office> Courier<O> {
     }
 
     fn send(&mut self) {
-        while let Some(letter) = self.lanes.next(self.carrier.clock.now()) {
+        while let Some(letter) = self.lanes.next(self.carrier.means.clock.now()) {
             let (carrier, sent) = (self.carrier.clone(), letter.clone());
             let task = self.tasks.spawn(async move { carrier.deliver(&sent).await });
             self.under_way.insert(task.id(), (letter, Errand::Deliver));
@@ -168,7 +162,7 @@ impl<O: Office> Courier<O> {
     }
 
     fn patience(&self) -> Duration {
-        let until = |at| self.carrier.clock.until(at);
+        let until = |at| self.carrier.means.clock.until(at);
         self.lanes.deadline().map_or(SLEEP_MAX, until).min(SLEEP_MAX)
     }
 
@@ -183,7 +177,7 @@ impl<O: Office> Courier<O> {
         let Some((letter, errand)) = self.under_way.remove(&id) else {
             return;
         };
-        let now = self.carrier.clock.now();
+        let now = self.carrier.means.clock.now();
         match (errand, done) {
             (Errand::Deliver, Ok(())) => {
                 self.lanes.taken(now, &letter.to);
@@ -196,6 +190,7 @@ impl<O: Office> Courier<O> {
 
     fn failed(&mut self, now: Timestamp, letter: &Letter<O::What>, why: &Failed) {
         let setback = self.lanes.failed(now, &letter.to, chance::u64());
+        self.carrier.means.metrics.failed(why);
         self.carrier.office.failed(letter, why, setback.next_at);
         self.news.push_back(News::Failed);
         for late in setback.given_up {
@@ -206,23 +201,17 @@ impl<O: Office> Courier<O> {
 
 impl<O: Office> Clone for Carrier<O> {
     fn clone(&self) -> Self {
-        Carrier {
-            office: self.office.clone(),
-            client: self.client.clone(),
-            clock: self.clock.clone(),
-            timeout: self.timeout,
-        }
+        Carrier { office: self.office.clone(), means: self.means.clone(), timeout: self.timeout }
     }
 }
 
 impl<O: Office> Carrier<O> {
     async fn deliver(&self, letter: &Letter<O::What>) -> Done {
-        let Some(request) = self.office.request(letter, self.clock.now()).await else {
-            self.office.settle(letter, Settled::Nowhere).await;
-            return Ok(());
+        let Some(request) = self.office.request(letter, self.means.clock.now()).await else {
+            return self.settle(letter, Settled::Nowhere).await;
         };
         // Every receiver speaks HTTP/1.1.
-        let sent = timeout(self.timeout, self.client.send(Protocol::Http1, request)).await;
+        let sent = timeout(self.timeout, self.means.client.send(Protocol::Http1, request)).await;
         let response = match sent {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(Failed::Unreachable(error.to_string())),
@@ -231,13 +220,17 @@ impl<O: Office> Carrier<O> {
         let status = response.status();
         read_rest(response).await;
         if self.office.is_gone(status) {
-            self.office.settle(letter, Settled::Gone).await;
-            return Ok(());
+            return self.settle(letter, Settled::Gone).await;
         }
         if !status.is_success() {
             return Err(Failed::Refused(status));
         }
-        self.office.settle(letter, Settled::Taken).await;
+        self.settle(letter, Settled::Taken).await
+    }
+
+    async fn settle(&self, letter: &Letter<O::What>, how: Settled) -> Done {
+        self.office.settle(letter, how).await;
+        self.means.metrics.settled(how);
         Ok(())
     }
 

@@ -244,6 +244,7 @@ mod tests {
             give_up_after: Duration::from_secs(50),
             concurrent_max: 2,
             held_max: 2,
+            held_all_max: 9,
         }
     }
 

@@ -4,17 +4,23 @@
 
 mod courier;
 mod lanes;
+mod mailroom;
+mod metrics;
+mod rows;
 mod signature;
 #[cfg(test)]
 mod tests;
 
 pub use courier::Courier;
+pub use mailroom::{Bell, Mailroom, Piece, Queue};
+pub use metrics::Metrics;
 pub use signature::{SIGNATURE_HEADER, Secret};
 
-use crate::http::Body;
+use crate::clock::Clock;
+use crate::http::{Body, client::Client};
 use holdfast_machine::{id::PartitionId, retry::RetryPolicy, time::Timestamp};
 use hyper::{Request, StatusCode};
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// How letters are delivered.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +35,27 @@ pub struct Terms {
     pub concurrent_max: usize,
     /// Letters of one source for one receiver that are held in memory. At least 1.
     pub held_max: usize,
+    /// Letters that are held for all receivers, without those for receivers that fail, where no
+    /// more are read of a queue.
+    pub held_all_max: usize,
+}
+
+/// The pauses between tries: doubled after each, and tries as many as there is time for.
+pub fn pauses(initial: Duration, longest: Duration) -> RetryPolicy {
+    RetryPolicy {
+        initial_interval: initial,
+        max_interval: longest,
+        max_attempts: None,
+        ..RetryPolicy::default()
+    }
+}
+
+/// What letters are delivered with.
+#[derive(Clone)]
+pub struct Means {
+    pub client: Client,
+    pub clock: Arc<dyn Clock>,
+    pub metrics: Metrics,
 }
 
 /// What is to be delivered.

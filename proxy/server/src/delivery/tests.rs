@@ -1,5 +1,7 @@
 //! Letters to real receivers on loopback.
 
+mod rows;
+
 use super::*;
 use crate::clock::{Clock, Manual};
 use crate::http::{
@@ -7,6 +9,7 @@ use crate::http::{
     empty, full,
     testing::{Manner, Server, testdata, until},
 };
+use crate::telemetry;
 use hyper::{Response, body::Incoming};
 use std::{
     collections::VecDeque,
@@ -97,6 +100,30 @@ impl Answers {
     }
 }
 
+/// Pauses from 1 s, given up after an hour.
+fn terms(timeout: Duration) -> Terms {
+    Terms {
+        timeout,
+        retry: RetryPolicy {
+            initial_interval: Duration::from_secs(1),
+            max_attempts: None,
+            ..RetryPolicy::default()
+        },
+        give_up_after: Duration::from_secs(3600),
+        concurrent_max: 4,
+        held_max: 8,
+        held_all_max: 8,
+    }
+}
+
+fn means() -> Means {
+    Means {
+        client: Client::new(client::Config::default(), CancellationToken::new()).unwrap(),
+        clock: Arc::new(Manual::new(NOW)),
+        metrics: Metrics::new(&telemetry::Metrics::new(), "post", "letters"),
+    }
+}
+
 struct Bench {
     office: Arc<Notes>,
     clock: Arc<Manual>,
@@ -109,22 +136,12 @@ impl Bench {
     }
 
     fn with(config: client::Config, timeout: Duration) -> Bench {
-        let terms = Terms {
-            timeout,
-            retry: RetryPolicy {
-                initial_interval: Duration::from_secs(1),
-                max_attempts: None,
-                ..RetryPolicy::default()
-            },
-            give_up_after: Duration::from_secs(3600),
-            concurrent_max: 4,
-            held_max: 8,
-        };
         let clock = Arc::new(Manual::new(NOW));
         let (told, slow) = (Mutex::default(), Mutex::default());
         let office = Arc::new(Notes { clock: clock.clone(), told, slow });
         let client = Client::new(config, CancellationToken::new()).unwrap();
-        let courier = Courier::new(office.clone(), terms, client, clock.clone());
+        let means = Means { client, clock: clock.clone(), ..means() };
+        let courier = Courier::new(office.clone(), terms(timeout), means);
         Bench { office, clock, courier }
     }
 

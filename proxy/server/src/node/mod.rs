@@ -189,7 +189,7 @@ impl Node {
                 router: router.clone(),
                 clock: clock.clone(),
                 admin_url: doors::reachable(ground.admin.address()),
-                metrics: notifier::Metrics::new(&metrics),
+                metrics: notifier::metrics(&metrics),
             },
         )?;
         let pushes = Pushes::new(
@@ -199,7 +199,7 @@ impl Node {
                 router: router.clone(),
                 exposure: exposure.clone(),
                 clock: clock.clone(),
-                metrics: push::Metrics::new(&metrics),
+                metrics: push::metrics(&metrics),
                 shutdown: shutdown.clone(),
             },
         )?;

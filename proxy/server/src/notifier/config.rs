@@ -1,14 +1,15 @@
 //! Settings of notices.
 
+use crate::delivery::{Terms, pauses};
 use crate::http::address_without_user;
-use holdfast_machine::{
-    model::{FailuresWanted, NoticesWanted},
-    retry::RetryPolicy,
-};
+use holdfast_machine::model::{FailuresWanted, NoticesWanted};
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, time::Duration};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+/// Notices for all receivers that are held in memory, without those that wait for a receiver that
+/// fails; more wait on disk.
+const HELD_ALL_MAX: usize = 4_096;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -102,16 +103,15 @@ impl Config {
         NoticesWanted { paused: self.on.contains(&Event::Paused), failed }
     }
 
-    pub(super) fn retry(&self) -> RetryPolicy {
-        RetryPolicy {
-            initial_interval: ms(self.retry_initial_ms),
-            max_interval: ms(self.retry_max_ms),
-            max_attempts: None,
-            ..RetryPolicy::default()
+    pub(super) fn terms(&self) -> Terms {
+        let ms = Duration::from_millis;
+        Terms {
+            timeout: ms(self.timeout_ms),
+            retry: pauses(ms(self.retry_initial_ms), ms(self.retry_max_ms)),
+            give_up_after: ms(self.give_up_after_ms),
+            concurrent_max: self.concurrent_max,
+            held_max: self.held_max,
+            held_all_max: HELD_ALL_MAX,
         }
     }
-}
-
-pub(super) fn ms(ms: u64) -> Duration {
-    Duration::from_millis(ms)
 }

@@ -1,12 +1,12 @@
 //! Where each notice goes, what is said there, and that it is forgotten when it is over with it.
 
-use super::{Metrics, message};
-use crate::delivery::{Failed, Letter, Office, SIGNATURE_HEADER, Secret, Settled};
+use super::message;
+use crate::delivery::{Failed, Letter, Mailroom, Office, Piece, SIGNATURE_HEADER, Secret, Settled};
 use crate::http::{Body, full};
-use crate::partition::{Router, Unavailable};
+use crate::partition::Router;
 use crate::registry::{Registry, Schema};
 use holdfast_machine::{
-    command::Command, id::PartitionId, tables::notice::Notice, time::Timestamp,
+    command::Command, id::PartitionId, kv::Fault, tables::notice::Notice, time::Timestamp,
 };
 use hyper::{
     Request, Uri,
@@ -15,22 +15,13 @@ use hyper::{
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard},
-    time::Duration,
 };
-use tokio::time::sleep;
 
 const NOTICE_HEADER: &str = "x-holdfast-notice";
 const SENDER: &str = concat!("holdfast/", env!("CARGO_PKG_VERSION"));
 
-/// A notice and its row, as the courier carries it.
-pub(super) type Told = Letter<Arc<Row>>;
-
-/// One row of the table.
-#[derive(Debug, PartialEq)]
-pub(super) struct Row {
-    pub sequence: u64,
-    pub notice: Notice,
-}
+/// A notice, as the courier carries it.
+type Told = Letter<Piece<Notice>>;
 
 /// What came of the tries so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,11 +35,12 @@ pub struct Delivery {
 pub(super) struct Desk {
     /// Of the server.
     url: Option<Uri>,
-    pub registry: Registry,
-    pub router: Router,
+    registry: Registry,
+    router: Router,
     secret: Option<Secret>,
     admin_url: String,
-    pub metrics: Metrics,
+    /// What rows are addressed by.
+    schema: Mutex<Arc<Schema>>,
     /// Of the notices that were tried and are not over: one for each receiver that fails.
     deliveries: Mutex<HashMap<(PartitionId, u64), Delivery>>,
 }
@@ -60,10 +52,9 @@ impl Desk {
         router: Router,
         secret: Option<Secret>,
         admin_url: String,
-        metrics: Metrics,
     ) -> Desk {
-        let deliveries = Mutex::default();
-        Desk { url, registry, router, secret, admin_url, metrics, deliveries }
+        let (schema, deliveries) = (Mutex::new(registry.schema()), Mutex::default());
+        Desk { url, registry, router, secret, admin_url, schema, deliveries }
     }
 
     /// Whether anybody wants to be told anything.
@@ -73,7 +64,7 @@ impl Desk {
 
     /// Where a notice goes: to where its deployment says, else to the server's URL. What was
     /// not pinned belongs to the latest deployment of its service.
-    pub(super) fn address(&self, schema: &Schema, notice: &Notice) -> Option<Uri> {
+    fn address(&self, schema: &Schema, notice: &Notice) -> Option<Uri> {
         let latest = || Some(schema.services.get(&notice.target.service)?.deployment);
         let deployment = notice.deployment.or_else(latest);
         let deployment = deployment.and_then(|id| schema.deployments.get(&id));
@@ -82,6 +73,10 @@ impl Desk {
 
     pub(super) fn delivery(&self, partition: PartitionId, sequence: u64) -> Option<Delivery> {
         self.deliveries().get(&(partition, sequence)).cloned()
+    }
+
+    fn schema(&self) -> MutexGuard<'_, Arc<Schema>> {
+        self.schema.lock().expect("nobody panics while holding the lock")
     }
 
     fn deliveries(&self) -> MutexGuard<'_, HashMap<(PartitionId, u64), Delivery>> {
@@ -103,20 +98,15 @@ impl Desk {
     async fn forget(&self, letter: &Told) {
         let partition = &self.router.all()[usize::from(letter.source.0)];
         let sequence = letter.what.sequence;
-        while let Err(error) = partition.call(Command::Noticed { sequence }).await {
-            let Unavailable::Overloaded { retry_after_ms, .. } = error else {
-                return;
-            };
-            sleep(Duration::from_millis(retry_after_ms)).await;
-        }
+        let _ = partition.insist(|| Command::Noticed { sequence }).await;
     }
 }
 
 impl Office for Desk {
-    type What = Arc<Row>;
+    type What = Piece<Notice>;
 
     async fn request(&self, letter: &Told, now: Timestamp) -> Option<Request<Body>> {
-        let notice = &letter.what.notice;
+        let notice = &letter.what.row;
         let id = id(letter);
         let body = message::body(&id, notice, &self.admin_url);
         // As it is now: the deployment may have moved since the letter was addressed.
@@ -132,7 +122,6 @@ impl Office for Desk {
     }
 
     fn failed(&self, letter: &Told, why: &Failed, next_at: Timestamp) {
-        self.metrics.failed(why);
         let tries = self.note(letter, why, next_at);
         let (notice, receiver) = (id(letter), receiver(letter));
         if tries == 1 {
@@ -158,23 +147,57 @@ impl Office for Desk {
             Settled::GivenUp => tracing::error!(
                 code = "HF0192",
                 notice,
-                invocation = %letter.what.notice.invocation,
+                invocation = %letter.what.row.invocation,
                 receiver = receiver(letter),
                 last_error = delivery.map(|delivery| delivery.last_error),
                 "a notice was given up"
             ),
         }
         self.forget(letter).await;
-        self.metrics.settled(how);
     }
 }
 
-pub(super) fn key(letter: &Told) -> (PartitionId, u64) {
+impl Mailroom for Desk {
+    type Row = Notice;
+
+    const LETTERS_MAX: u32 = 1;
+
+    fn written_at(notice: &Notice) -> Timestamp {
+        notice.at
+    }
+
+    fn receiver(&self, notice: &Notice) -> Option<String> {
+        let schema = self.schema().clone();
+        self.address(&schema, notice).map(|address| address.to_string())
+    }
+
+    fn letters(&self, _: PartitionId, _: &Notice) -> Result<u32, Fault> {
+        Ok(1)
+    }
+
+    /// Deployments may have other receivers than before.
+    fn has_moved(&self) -> bool {
+        let now = self.registry.schema();
+        let mut known = self.schema();
+        if Arc::ptr_eq(&now, &known) {
+            return false;
+        }
+        let before = std::mem::replace(&mut *known, now);
+        before.notifies || known.notifies
+    }
+
+    fn unreadable(&self, partition: PartitionId, fault: &Fault) {
+        let (code, partition) = ("HF0194", partition.0);
+        tracing::error!(code, partition, %fault, "notices cannot be read");
+    }
+}
+
+fn key(letter: &Told) -> (PartitionId, u64) {
     (letter.source, letter.what.sequence)
 }
 
 fn id(letter: &Told) -> String {
-    letter.what.notice.id(letter.source, letter.what.sequence).to_string()
+    letter.what.row.id(letter.source, letter.what.sequence).to_string()
 }
 
 /// Who did not take it, without what may be secret in its URL.

@@ -35,8 +35,11 @@ use holdfast_machine::{
 };
 use queue::{Answer, Ask, Work};
 use start::Shared;
-use std::sync::Arc;
-use tokio::sync::{mpsc, oneshot};
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::sleep,
+};
 use waiters::Waiter;
 
 /// What the partition needs done by somebody who may wait on the network; the house plugs it in.
@@ -179,6 +182,18 @@ impl Handle {
     pub async fn call(&self, command: Command) -> Result<Reply, Unavailable> {
         let answer = self.ask(command)?;
         self.come(answer).await
+    }
+
+    /// As `call`, and again for as long as the partition is overloaded.
+    pub async fn insist(&self, command: impl Fn() -> Command) -> Result<Reply, Unavailable> {
+        loop {
+            match self.call(command()).await {
+                Err(Unavailable::Overloaded { retry_after_ms, .. }) => {
+                    sleep(Duration::from_millis(retry_after_ms)).await;
+                }
+                answered => return answered,
+            }
+        }
     }
 
     /// As `call` for `Invoke` and `Attach`, and then waits, without limit, for the outcome.

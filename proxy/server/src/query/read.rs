@@ -19,7 +19,9 @@ use holdfast_machine::{
     tables::{
         event::{self, EventKind},
         invocation::{self, Record},
-        journal as journal_table, lock, notice,
+        journal as journal_table, lock,
+        notice::Notice,
+        queue,
         state::{self, Owner},
     },
 };
@@ -213,7 +215,7 @@ impl View<'_> {
         let mut oldest = vec![];
         for partition in self.partitions.all() {
             let mut left = limit.saturating_add(1);
-            notice::scan(self.kv, partition, 0, &mut |sequence, notice| {
+            queue::scan(self.kv, partition, 0, &mut |sequence, notice: Notice| {
                 oldest.push((notice.at, partition, sequence, notice));
                 left -= 1;
                 left > 0

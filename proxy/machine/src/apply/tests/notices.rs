@@ -2,6 +2,7 @@
 //! they were not told.
 
 use super::{check, check_on};
+use crate::tables::{notice::Notice, queue};
 use expect_test::expect;
 
 #[test]
@@ -518,7 +519,7 @@ fn what_is_told_of_a_failure_is_short() {
     );
     let mut told = vec![];
     let partition = crate::id::PartitionId(0);
-    crate::tables::notice::scan(&world.stores[0], partition, 0, &mut |_, notice| {
+    queue::scan(&world.stores[0], partition, 0, &mut |_, notice: Notice| {
         told.push(notice.failure.unwrap().message);
         true
     })

@@ -10,6 +10,8 @@ use crate::model::*;
 use crate::schedule::Unfired;
 use crate::tables::message::Message;
 use crate::tables::notified::NotificationId;
+use crate::tables::push::Delivery;
+use crate::tables::queue::Queued;
 use crate::tables::timer::Timer;
 use crate::tables::*;
 use crate::task::{Event, What};
@@ -316,14 +318,8 @@ fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) 
             self::schedule(&schedule, names)
         }
         TableId::Notice => {
-            let (_, sequence) = notice::parse(key).unwrap();
-            let mut shown = None;
-            notice::scan(store, partition, sequence, &mut |_, notice| {
-                shown = Some(self::notice(&notice, names));
-                false
-            })
-            .unwrap();
-            format!(".{sequence} {}", shown.unwrap())
+            let (sequence, notice) = queued(store, partition, key);
+            format!(".{sequence} {}", self::notice(&notice, names))
         }
         TableId::PushConfig => {
             let (_, whose, name) = push_config::parse(key).unwrap();
@@ -331,14 +327,8 @@ fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) 
             format!("{} {name} {} since {}", id(names), config.url, config.created_at.0)
         }
         TableId::Push => {
-            let (_, sequence) = push::parse(key).unwrap();
-            let mut shown = None;
-            push::scan(store, partition, sequence, &mut |_, delivery| {
-                shown = Some(delivery);
-                false
-            })
-            .unwrap();
-            let push::Delivery { invocation, config, event, at } = shown.unwrap();
+            let (sequence, delivery) = queued(store, partition, key);
+            let Delivery { invocation, config, event, at } = delivery;
             format!(".{sequence} {} .{event} to {config} at {}", names.of(invocation), at.0)
         }
         TableId::Outbox => {
@@ -395,6 +385,18 @@ fn notice(notice: &notice::Notice, names: &mut Names) -> String {
         }
     }
     shown
+}
+
+/// A row of a queue, and its sequence.
+fn queued<T: Queued>(store: &MemoryKv, partition: PartitionId, key: &[u8]) -> (u64, T) {
+    let (_, sequence) = queue::parse::<T>(key).unwrap();
+    let mut shown = None;
+    queue::scan(store, partition, sequence, &mut |_, queued| {
+        shown = Some(queued);
+        false
+    })
+    .unwrap();
+    (sequence, shown.unwrap())
 }
 
 fn owned(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) -> String {

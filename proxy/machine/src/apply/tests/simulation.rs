@@ -22,7 +22,7 @@ use crate::recover::recover;
 use crate::replay;
 use crate::retry::RetryPolicy;
 use crate::tables::invocation::{self, Record};
-use crate::tables::{TableId, journal, lock, notice, running, timer};
+use crate::tables::{TableId, journal, lock, notice::Notice, queue, running, timer};
 use crate::time::Timestamp;
 use bytes::Bytes;
 use holdfast_wire::manifest::HandlerType;
@@ -263,7 +263,7 @@ impl World {
             return;
         };
         let mut sequences = vec![];
-        notice::scan(self.store(partition), partition, 0, &mut |sequence, _| {
+        queue::scan::<Notice>(self.store(partition), partition, 0, &mut |sequence, _| {
             sequences.push(sequence);
             true
         })

@@ -8,7 +8,7 @@ use crate::http::{
     empty, full, read_body,
     testing::{Manner, Server, until},
 };
-use crate::notifier::{Config, Metrics, Notifier, Parts};
+use crate::notifier::{self, Config, Notifier, Parts};
 use crate::partition::{self, Admission, Admitted, Hands, Place, Places, Router, Running};
 use crate::registry::{self, Discovery, Registration, Registry};
 use crate::store::memory::Memory;
@@ -20,7 +20,7 @@ use holdfast_machine::{
     kv::Kv,
     model::*,
     retry::RetryPolicy,
-    tables::{invocation, notice},
+    tables::{invocation, notice::Notice, queue},
     time::Timestamp,
 };
 use holdfast_wire::{
@@ -128,7 +128,7 @@ impl Bench {
             router: router.clone(),
             clock: clock.clone(),
             admin_url: "http://admin".into(),
-            metrics: Metrics::new(&telemetry),
+            metrics: notifier::metrics(&telemetry),
         };
         let notifier = Notifier::new(config, parts).unwrap();
         let running = waiting.telling(Arc::new(notifier.clone())).run(Arc::new(Failing)).unwrap();
@@ -213,7 +213,7 @@ impl Bench {
         let mut count = 0;
         for partition in self.router.partitions().all() {
             let kv: &dyn Kv = &*self.store;
-            notice::scan(kv, partition, 0, &mut |_, _| {
+            queue::scan::<Notice>(kv, partition, 0, &mut |_, _| {
                 count += 1;
                 true
             })

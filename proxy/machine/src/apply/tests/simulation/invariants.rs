@@ -66,8 +66,8 @@ fn a_time_has_one_run(old: Option<&Schedule>, new: Option<&Schedule>) {
 pub fn told(before: &MemoryKv, after: &MemoryKv, partition: PartitionId, writes: &Writes) {
     let mut told = BTreeMap::new();
     for key in writes.keys().filter(|key| TableId::of_key(key) == Some(TableId::Notice)) {
-        let (_, sequence) = notice::parse(key).unwrap();
-        notice::scan(after, partition, sequence, &mut |found, notice| {
+        let (_, sequence) = queue::parse::<Notice>(key).unwrap();
+        queue::scan(after, partition, sequence, &mut |found, notice: Notice| {
             if found == sequence {
                 *told.entry(notice.invocation).or_insert(0) += 1;
             }

@@ -1,13 +1,10 @@
 //! Settings of push notifications.
 
-use crate::delivery::Terms;
+use crate::delivery::{Terms, pauses};
 use crate::http::{Network, not_public};
-use holdfast_machine::retry::RetryPolicy;
 use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
-/// Requests that one event of a feed can be; no event is nearly as many.
-pub(super) const PARTS_MAX: u32 = 64;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,16 +91,11 @@ impl Config {
         let ms = Duration::from_millis;
         Terms {
             timeout: ms(self.timeout_ms),
-            retry: RetryPolicy {
-                initial_interval: ms(self.retry_initial_ms),
-                max_interval: ms(self.retry_max_ms),
-                max_attempts: None,
-                ..RetryPolicy::default()
-            },
+            retry: pauses(ms(self.retry_initial_ms), ms(self.retry_max_ms)),
             give_up_after: ms(self.give_up_after_ms),
             concurrent_max: self.concurrent_max,
-            // The letters of one event are held together.
-            held_max: self.held_max.max(1) + PARTS_MAX as usize,
+            held_max: self.held_max,
+            held_all_max: self.held_all_max,
         }
     }
 }

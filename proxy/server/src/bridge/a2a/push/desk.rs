@@ -1,10 +1,10 @@
 //! What each push notification says and where it goes, read from the tables when it goes out, and
 //! that its row is forgotten when it is over with it.
 
-use super::{Config, Metrics, body};
-use crate::delivery::{Failed, Letter, Office, SIGNATURE_HEADER, Secret, Settled};
+use super::{Config, body};
+use crate::delivery::{Failed, Letter, Mailroom, Office, Piece, SIGNATURE_HEADER, Secret, Settled};
 use crate::http::{Body, full};
-use crate::partition::{Router, Unavailable};
+use crate::partition::Router;
 use crate::registry::exposure::Exposure;
 use bytes::Bytes;
 use holdfast_machine::{
@@ -23,32 +23,19 @@ use http::{
 };
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
-    time::Duration,
+    sync::{Mutex, MutexGuard},
 };
-use tokio::time::sleep;
 
 const TOKEN_HEADER: &str = "x-a2a-notification-token";
 const VERSION_HEADER: &str = "a2a-version";
 const SENDER: &str = concat!("holdfast/", env!("CARGO_PKG_VERSION"));
 
 /// One request of a delivery: an event of the feed can be several events of the protocol.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Notification {
-    /// Of the row.
-    pub sequence: u64,
-    pub delivery: Arc<Delivery>,
-    pub part: u32,
-    /// The row goes with it.
-    pub last: bool,
-}
-
-pub(super) type Told = Letter<Notification>;
+type Told = Letter<Piece<Delivery>>;
 
 pub(super) struct Desk {
-    pub config: Config,
-    pub router: Router,
-    pub metrics: Metrics,
+    config: Config,
+    router: Router,
     secret: Option<Secret>,
     exposure: Exposure,
     /// Of receivers that did not take the last notification: the answer they gave.
@@ -59,27 +46,13 @@ impl Desk {
     pub(super) fn new(
         config: Config,
         router: Router,
-        metrics: Metrics,
         secret: Option<Secret>,
         exposure: Exposure,
     ) -> Desk {
-        Desk { config, router, metrics, secret, exposure, refusals: Mutex::default() }
+        Desk { config, router, secret, exposure, refusals: Mutex::default() }
     }
 
-    /// How many requests a delivery is. None: it has nowhere to go, or says nothing.
-    pub(super) fn letters(
-        &self,
-        partition: PartitionId,
-        delivery: &Delivery,
-    ) -> Result<u32, Fault> {
-        let bodies = match self.receiver(partition, delivery)? {
-            Some(config) => self.bodies(partition, delivery, &config)?,
-            None => vec![],
-        };
-        Ok(u32::try_from(bodies.len()).unwrap_or(u32::MAX))
-    }
-
-    fn receiver(
+    fn registered(
         &self,
         partition: PartitionId,
         delivery: &Delivery,
@@ -91,10 +64,10 @@ impl Desk {
     /// Where a notification goes and what it says; `None`: nowhere any more.
     fn read(&self, letter: &Told) -> Result<Option<(PushConfig, Bytes)>, Fault> {
         let (partition, what) = (letter.source, &letter.what);
-        let Some(config) = self.receiver(partition, &what.delivery)? else {
+        let Some(config) = self.registered(partition, &what.row)? else {
             return Ok(None);
         };
-        let bodies = self.bodies(partition, &what.delivery, &config)?;
+        let bodies = self.bodies(partition, &what.row, &config)?;
         let body = bodies.into_iter().nth(what.part as usize);
         Ok(body.map(|body| (config, body)))
     }
@@ -132,28 +105,23 @@ impl Desk {
     /// process tells it again.
     async fn order(&self, letter: &Told, command: impl Fn() -> Command) {
         let partition = &self.router.all()[usize::from(letter.source.0)];
-        while let Err(error) = partition.call(command()).await {
-            let Unavailable::Overloaded { retry_after_ms, .. } = error else {
-                return;
-            };
-            sleep(Duration::from_millis(retry_after_ms)).await;
-        }
+        let _ = partition.insist(command).await;
     }
 
-    fn refusals(&self) -> std::sync::MutexGuard<'_, HashMap<String, StatusCode>> {
+    fn refusals(&self) -> MutexGuard<'_, HashMap<String, StatusCode>> {
         self.refusals.lock().expect("nobody panics while holding the lock")
     }
 
     /// A receiver that is not there any more gets no further notifications.
     async fn drop_receiver(&self, letter: &Told) {
-        let (invocation, name) = (letter.what.delivery.invocation, &letter.what.delivery.config);
+        let (invocation, name) = (letter.what.row.invocation, &letter.what.row.config);
         let command = || Command::DeletePush { invocation, name: name.clone() };
         self.order(letter, command).await;
     }
 }
 
 impl Office for Desk {
-    type What = Notification;
+    type What = Piece<Delivery>;
 
     async fn request(&self, letter: &Told, now: Timestamp) -> Option<Request<Body>> {
         let read = match self.read(letter) {
@@ -173,13 +141,12 @@ impl Office for Desk {
     }
 
     fn failed(&self, letter: &Told, why: &Failed, next_at: Timestamp) {
-        self.metrics.failed(why);
         let known = match why {
             Failed::Refused(status) => self.refusals().insert(letter.to.clone(), *status),
             _ => self.refusals().insert(letter.to.clone(), StatusCode::GATEWAY_TIMEOUT),
         };
-        let task = letter.what.delivery.invocation;
-        let (config, in_ms) = (&letter.what.delivery.config, next_at.0);
+        let task = letter.what.row.invocation;
+        let (config, in_ms) = (&letter.what.row.config, next_at.0);
         if known.is_none() {
             let code = "HF0262";
             tracing::warn!(code, %task, config, "a push notification was not taken: {why}");
@@ -190,7 +157,7 @@ impl Office for Desk {
 
     async fn settle(&self, letter: &Told, how: Settled) {
         let refusal = self.refusals().remove(&letter.to);
-        let (task, config) = (letter.what.delivery.invocation, &letter.what.delivery.config);
+        let (task, config) = (letter.what.row.invocation, &letter.what.row.config);
         match how {
             Settled::Taken => tracing::debug!(%task, config, "a push notification was taken"),
             Settled::Nowhere => tracing::debug!(%task, config, "there is nobody to be told"),
@@ -210,7 +177,34 @@ impl Office for Desk {
             let sequence = letter.what.sequence;
             self.order(letter, || Command::Pushed { sequence }).await;
         }
-        self.metrics.settled(how);
+    }
+}
+
+impl Mailroom for Desk {
+    type Row = Delivery;
+
+    const LETTERS_MAX: u32 = 64;
+
+    fn written_at(delivery: &Delivery) -> Timestamp {
+        delivery.at
+    }
+
+    /// A receiver of one task: its notifications go one after another.
+    fn receiver(&self, delivery: &Delivery) -> Option<String> {
+        Some(format!("{}/{}", delivery.invocation, delivery.config))
+    }
+
+    fn letters(&self, partition: PartitionId, delivery: &Delivery) -> Result<u32, Fault> {
+        let bodies = match self.registered(partition, delivery)? {
+            Some(config) => self.bodies(partition, delivery, &config)?,
+            None => vec![],
+        };
+        Ok(u32::try_from(bodies.len()).unwrap_or(u32::MAX))
+    }
+
+    fn unreadable(&self, partition: PartitionId, fault: &Fault) {
+        let (code, partition) = ("HF0263", partition.0);
+        tracing::error!(code, partition, %fault, "push notifications cannot be read");
     }
 }
 

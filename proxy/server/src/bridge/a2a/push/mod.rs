@@ -6,29 +6,25 @@ mod body;
 mod check;
 mod config;
 mod desk;
-mod metrics;
-mod rows;
 
 pub use body::form;
 pub use check::check;
 pub use config::{Config, ContentType};
-pub use metrics::Metrics;
 
 use crate::clock::Clock;
-use crate::delivery::Secret;
+use crate::delivery::{self, Means, Queue, Secret};
 use crate::http::client::{self, Client};
 use crate::partition::Router;
 use crate::registry::exposure::Exposure;
+use crate::telemetry;
 use desk::Desk;
-use rows::Rows;
 use std::{path::PathBuf, sync::Arc};
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// Sends what is queued. Cheap to clone.
 #[derive(Clone)]
 pub struct Pushes {
-    shared: Arc<Shared>,
+    queue: Queue<Desk>,
 }
 
 /// What it works with.
@@ -38,18 +34,14 @@ pub struct Parts {
     pub router: Router,
     pub exposure: Exposure,
     pub clock: Arc<dyn Clock>,
-    pub metrics: Metrics,
+    pub metrics: delivery::Metrics,
     /// Ends the connections.
     pub shutdown: CancellationToken,
 }
 
-struct Shared {
-    config: Config,
-    client: Client,
-    clock: Arc<dyn Clock>,
-    desk: Arc<Desk>,
-    /// There may be rows that were not read yet, or room for some that were.
-    look: Arc<Notify>,
+/// What is counted of push notifications.
+pub fn metrics(telemetry: &telemetry::Metrics) -> delivery::Metrics {
+    delivery::Metrics::new(telemetry, "a2a_push", "push notifications")
 }
 
 /// Why nothing can be sent at all.
@@ -87,34 +79,20 @@ impl Pushes {
         let guard = Arc::new(move |ip| guarded.check_address(ip));
         let client = Client::guarded(client, guard, shutdown)?;
         let secret = secret.transpose()?;
-        let desk = Arc::new(Desk::new(config.clone(), router, metrics, secret, exposure));
-        let look = Arc::new(Notify::new());
-        look.notify_one(); // What the process before has left.
-        let set = look.clone();
-        clock.when_set(Box::new(move || set.notify_one()));
-        Ok(Pushes { shared: Arc::new(Shared { config, client, clock, desk, look }) })
+        let (terms, store) = (config.terms(), router.store().clone());
+        let desk = Desk::new(config, router, secret, exposure);
+        let means = Means { client, clock, metrics };
+        Ok(Pushes { queue: Queue::new(desk, terms, store, means) })
     }
 
     /// A delivery was written.
     pub fn written(&self) {
-        self.shared.look.notify_one();
+        self.queue.bell().ring();
     }
 
     /// Delivers until `shutdown`; tries under way then have their time to end. The partitions must
     /// still listen.
     pub async fn run(self, shutdown: CancellationToken) {
-        let shared = &self.shared;
-        let terms = shared.config.terms();
-        let with = (shared.client.clone(), shared.clock.clone());
-        let (desk, look) = (shared.desk.clone(), shared.look.clone());
-        let mut rows = Rows::new(desk, look, terms, shared.config.held_all_max, with);
-        loop {
-            tokio::select! {
-                () = shutdown.cancelled() => break,
-                () = shared.look.notified() => rows.read().await,
-                news = rows.courier.next() => rows.hear(news),
-            }
-        }
-        rows.courier.finish(terms.timeout).await;
+        self.queue.run(shutdown).await;
     }
 }

@@ -1,6 +1,6 @@
-//! What the notifier counts.
+//! What is counted of letters.
 
-use crate::delivery::{Failed, Settled};
+use super::{Failed, Settled};
 use crate::telemetry;
 use holdfast_machine::time::Timestamp;
 use prometheus_client::metrics::{counter::Counter, family::Family, gauge::Gauge};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 type Label = [(&'static str, &'static str); 1];
 
-/// The families of the notifier. Cheap to clone.
+/// The families of one office. Cheap to clone.
 #[derive(Clone)]
 pub struct Metrics(Arc<Families>);
 
@@ -22,20 +22,21 @@ struct Families {
 }
 
 impl Metrics {
-    pub fn new(telemetry: &telemetry::Metrics) -> Metrics {
+    /// `room` becomes part of the names, and `letters` is what they are called there.
+    pub fn new(telemetry: &telemetry::Metrics, room: &str, letters: &str) -> Metrics {
         let families = Families::default();
-        telemetry.register("notifier", |registry| {
+        telemetry.register(room, |registry| {
             let f = &families;
-            let help = "Notices that are over, by how: taken, given_up, nowhere";
+            let help = format!("How {letters} ended: taken, given_up, nowhere, gone");
             registry.register("settled", help, f.settled.clone());
-            let help = "Tries to deliver a notice that came to nothing, by why";
+            let help = format!("Tries to deliver {letters} that came to nothing, by why");
             registry.register("failed_tries", help, f.failed_tries.clone());
-            let help = "Notices in memory that wait to be delivered; more may wait on disk";
+            let help = format!("How many {letters} wait in memory; more may wait on disk");
             registry.register("held", help, f.held.clone());
             let help = "When the oldest of them was written, since 1970; 0 where there is none";
             let oldest = f.oldest_timestamp_seconds.clone();
             registry.register("oldest_timestamp_seconds", help, oldest);
-            let help = "Receivers that did not take the last notice";
+            let help = format!("Receivers that did not take the last of their {letters}");
             registry.register("failing_receivers", help, f.failing_receivers.clone());
         });
         Metrics(Arc::new(families))
@@ -45,7 +46,8 @@ impl Metrics {
         let how = match how {
             Settled::Taken => "taken",
             Settled::GivenUp => "given_up",
-            Settled::Nowhere | Settled::Gone => "nowhere",
+            Settled::Nowhere => "nowhere",
+            Settled::Gone => "gone",
         };
         self.0.settled.get_or_create(&[("how", how)]).inc();
     }
