@@ -4,30 +4,27 @@
 mod child;
 mod doors;
 mod error;
+mod heart;
 mod signals;
 
 pub use error::Error;
 
 use crate::bridge::a2a;
 use crate::bridge::a2a::card::Cards;
-use crate::bridge::a2a::push::{self, Pushes};
-use crate::clock::{self, Clock};
+use crate::bridge::a2a::push::Pushes;
 use crate::config::Config;
 use crate::guard::Guard;
-use crate::http::client::Client;
-use crate::http::identity::Signer;
 use crate::http::listen;
-use crate::invoker::{self, Invoker};
-use crate::notifier::{self, Notifier};
+use crate::notifier::Notifier;
 use crate::partition::{self, retention::Retention};
-use crate::registry::{self, Limits, Registry, discovery::Discovery, exposure::Exposure};
+use crate::registry::exposure::Exposure;
 use crate::store::{self, Store};
 use crate::tasks::Tasks;
 use crate::telemetry;
 use child::Child;
 use doors::Doors;
+use heart::Heart;
 use holdfast_machine::{id::PartitionId, model::NoticesWanted};
-use holdfast_wire::version::Version;
 use signals::Signals;
 use std::{process::ExitCode, sync::Arc, time::Duration};
 use tokio::task::JoinHandle;
@@ -144,85 +141,31 @@ impl AtWork {
 
 impl Node {
     fn start(config: &Config, ground: Ground) -> Result<Node, Error> {
-        let clock: Arc<dyn Clock> = Arc::new(clock::System::new());
-        let metrics = Arc::new(telemetry::Metrics::new());
-        let shutdown = CancellationToken::new();
-        let (router, waiting) = partition::start(
-            config.partition.clone(),
-            ground.store.clone(),
-            clock.clone(),
-            partition::Metrics::new(&metrics),
-        )?;
-        let signer = config.identity_key_file.as_deref().map(Signer::from_file).transpose()?;
-        if let Some(signer) = &signer {
-            tracing::info!(key = signer.public_key(), "requests to services are signed");
-        }
-        let client = Client::new(config.client.clone(), shutdown.clone())?;
-        let discovery = discovery(config, &client, signer.as_ref());
-        let registry = Registry::open(
-            registry::Config { limits: config.limits.clone(), ..config.registry.clone() },
-            ground.store.clone(),
-            discovery,
-            clock.clone(),
-        )?;
-        let invoker = Invoker::new(
-            config.invoker.clone(),
-            invoker::Parts {
-                client: client.clone(),
-                registry: registry.clone(),
-                limits: limits(config),
-                clock: clock.clone(),
-                signer,
-                cluster_name: config.registry.cluster_name.clone(),
-                metrics: invoker::Metrics::new(&metrics),
-            },
-        );
-        invoker.plug(router.clone());
-        let guard = Guard::new(config.guard.clone(), client.clone(), clock.clone())?;
-        let exposure = Exposure::new(config.exposure.clone(), &registry);
-        let tasks = Tasks::new(router.clone(), clock.clone());
-        let notifier = Notifier::new(
-            config.notify.clone(),
-            notifier::Parts {
-                client,
-                registry: registry.clone(),
-                router: router.clone(),
-                clock: clock.clone(),
-                admin_url: doors::reachable(ground.admin.address()),
-                metrics: notifier::metrics(&metrics),
-            },
-        )?;
-        let pushes = Pushes::new(
-            config.a2a.push.clone(),
-            push::Parts {
-                client: config.client.clone(),
-                router: router.clone(),
-                exposure: exposure.clone(),
-                clock: clock.clone(),
-                metrics: push::metrics(&metrics),
-                shutdown: shutdown.clone(),
-            },
-        )?;
+        let (heart, waiting) = Heart::start(config, &ground.store)?;
+        let invoker = heart.invoker();
+        let guard = Guard::new(config.guard.clone(), heart.client.clone(), heart.clock.clone())?;
+        let exposure = Exposure::new(config.exposure.clone(), &heart.registry);
+        let tasks = Tasks::new(heart.router.clone(), heart.clock.clone());
+        let notifier = heart.notifier(doors::reachable(ground.admin.address()))?;
+        let pushes = heart.pushes(&exposure)?;
         let told = Outside { notifier: notifier.clone(), pushes: pushes.clone() };
-        let waiting = waiting.telling(Arc::new(told));
-        let partitions = waiting.run(Arc::new(invoker.clone()))?;
-        let retention =
-            Retention::new(config.partition.retention.clone(), router.clone(), &metrics);
-        let (attempts, of_notices) = (invoker.clone(), notifier.clone());
+        let partitions = waiting.telling(Arc::new(told)).run(Arc::new(invoker.clone()))?;
+        let (budget, router) = (config.partition.retention.clone(), heart.router.clone());
+        let retention = Retention::new(budget, router, &heart.metrics);
         let parts = a2a::core::Parts {
             exposure: exposure.clone(),
             tasks: tasks.clone(),
-            cards: Cards::new(config.a2a.card.clone(), clock.clone())?,
+            cards: Cards::new(config.a2a.card.clone(), heart.clock.clone())?,
             tokens: !guard.is_open(),
         };
         let behind = doors::Behind {
             agents: a2a::Core::new(config.a2a.clone(), parts),
-            registry,
-            router,
-            clock,
-            metrics,
-            attempts,
-            notifier: of_notices,
+            registry: heart.registry,
+            router: heart.router,
+            clock: heart.clock,
+            metrics: heart.metrics,
+            attempts: invoker.clone(),
+            notifier: notifier.clone(),
             tasks,
             guard,
             exposure,
@@ -235,7 +178,7 @@ impl Node {
             retention: AtWork::begin(|ending| retention.run(ending)),
             partitions,
             store: ground.store,
-            shutdown,
+            shutdown: heart.shutdown,
             patience: Duration::from_millis(config.shutdown_ms),
         })
     }
@@ -281,23 +224,5 @@ impl partition::Notices for Outside {
 
     fn queued(&self, _partition: PartitionId) {
         self.pushes.written();
-    }
-}
-
-fn discovery(config: &Config, client: &Client, signer: Option<&Signer>) -> Discovery {
-    Discovery {
-        client: client.clone(),
-        signer: signer.cloned(),
-        config: config.registry.discovery.clone(),
-        cluster_name: config.registry.cluster_name.clone(),
-    }
-}
-
-fn limits(config: &Config) -> Limits {
-    Limits {
-        message_bytes_max: config.protocol.message_bytes_max,
-        eager_state_bytes_max: config.partition.eager_state_bytes_max,
-        version_cap: Version::from_number(config.protocol.version_max)
-            .expect("the settings were checked"),
     }
 }
