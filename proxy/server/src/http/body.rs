@@ -2,7 +2,7 @@
 //! written piece by piece while it is being sent. Never buffers without a bound.
 
 use bytes::{Bytes, BytesMut};
-use http_body::Frame;
+use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt, Empty, Full, combinators::UnsyncBoxBody};
 use std::{
     pin::Pin,
@@ -32,6 +32,36 @@ pub fn full(bytes: impl Into<Bytes>) -> Body {
 /// A body of no bytes.
 pub fn empty() -> Body {
     Empty::new().map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A body that keeps something, such as the place of its request, until its last byte.
+pub fn keeping(kept: impl Send + Unpin + 'static, body: Body) -> Body {
+    Keeping { body, _kept: kept }.boxed_unsync()
+}
+
+struct Keeping<T> {
+    body: Body,
+    _kept: T,
+}
+
+impl<T: Unpin> http_body::Body for Keeping<T> {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// Why a body could not be read to its end.

@@ -8,22 +8,15 @@ use super::version::{self, Served};
 use super::{grpc, jsonrpc, rest};
 use crate::guard::{Guard, Refusal, Resource};
 use crate::http::door::{Answering, Door, is_below};
-use crate::http::{Body, BodyError, BoxError, read_body_in_time};
+use crate::http::{Body, BodyError, body::keeping, read_body_in_time};
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header::AUTHORIZATION,
     request::Parts,
 };
-use http_body::{Frame, SizeHint};
-use http_body_util::BodyExt;
 use serde_json::json;
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use std::{sync::Arc, time::Duration};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// Below it stand the agents, by name.
@@ -100,7 +93,7 @@ impl A2a {
             way => self.agent(&head, body, way).await,
         };
         self.guard.allow_origin(&head.headers, response.headers_mut());
-        response.map(|body| Placed { body, _place: place }.boxed_unsync())
+        response.map(|body| keeping(place, body))
     }
 
     /// The agents that there are. No part of A2A.
@@ -354,31 +347,5 @@ fn refused(refusal: Refusal) -> Error {
             Error::Overloaded { message, code: refusal.code(), retry_after_seconds: 5 }
         }
         _ => Error::Forbidden(message),
-    }
-}
-
-/// A body that keeps the place of its request until its last byte.
-struct Placed {
-    body: Body,
-    _place: OwnedSemaphorePermit,
-}
-
-impl http_body::Body for Placed {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

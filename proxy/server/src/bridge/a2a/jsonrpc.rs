@@ -132,21 +132,8 @@ impl Binding<'_> {
 
 fn result(outcome: &Outcome, wire: Wire) -> Value {
     match wire {
-        Wire::V1 => current(outcome),
+        Wire::V1 => outcome.to_json(),
         Wire::V03 => legacy::rpc::result(outcome),
-    }
-}
-
-/// The result of a call of 1.0.
-fn current(outcome: &Outcome) -> Value {
-    match outcome {
-        Outcome::Sent(sent) => write::send_response(sent),
-        Outcome::Task(task) => write::task(task),
-        Outcome::Page(page) => write::task_page(page),
-        Outcome::PushConfig(config) => write::push_config(config),
-        Outcome::PushConfigs(page) => write::push_config_page(page),
-        Outcome::Card(card) => card.clone(),
-        Outcome::Deleted | Outcome::Events(_) => json!({}),
     }
 }
 

@@ -14,6 +14,7 @@ mod jsonrpc;
 mod legacy;
 pub mod model;
 mod operation;
+mod pulled;
 pub mod push;
 pub mod render;
 mod rest;

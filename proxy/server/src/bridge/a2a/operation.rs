@@ -2,7 +2,7 @@
 
 use super::core::Events;
 use super::error::Error;
-use super::json::{Fields, read};
+use super::json::{Fields, read, write};
 use super::model::*;
 use serde_json::{Map, Value};
 
@@ -33,6 +33,21 @@ pub enum Outcome {
     /// A card, as JSON.
     Card(Value),
     Events(Box<Events>),
+}
+
+impl Outcome {
+    /// As both JSON bindings of 1.0 answer with it.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Outcome::Sent(sent) => write::send_response(sent),
+            Outcome::Task(task) => write::task(task),
+            Outcome::Page(page) => write::task_page(page),
+            Outcome::PushConfig(config) => write::push_config(config),
+            Outcome::PushConfigs(page) => write::push_config_page(page),
+            Outcome::Card(card) => card.clone(),
+            Outcome::Deleted | Outcome::Events(_) => Value::Object(Map::new()),
+        }
+    }
 }
 
 impl Operation {

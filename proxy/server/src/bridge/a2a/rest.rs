@@ -12,7 +12,7 @@ use super::version::{Asked, Served, Wire};
 use crate::http::{Body, percent};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Response, StatusCode, header, request::Parts};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// How requests are answered.
 pub struct Binding<'a> {
@@ -116,7 +116,7 @@ impl Binding<'_> {
             }
             Ok(outcome) => {
                 let value = match wire {
-                    Wire::V1 => current(&outcome),
+                    Wire::V1 => outcome.to_json(),
                     Wire::V03 => legacy::rest::result(&outcome),
                 };
                 answer::json(StatusCode::OK, media_type, &value)
@@ -292,19 +292,6 @@ fn media_type(headers: &HeaderMap) -> &'static str {
     match { values }.any(|value| value.to_str().is_ok_and(names_it)) {
         true => A2A_JSON,
         false => JSON,
-    }
-}
-
-/// The body of an answer of 1.0.
-fn current(outcome: &Outcome) -> Value {
-    match outcome {
-        Outcome::Sent(sent) => write::send_response(sent),
-        Outcome::Task(task) => write::task(task),
-        Outcome::Page(page) => write::task_page(page),
-        Outcome::PushConfig(config) => write::push_config(config),
-        Outcome::PushConfigs(page) => write::push_config_page(page),
-        Outcome::Card(card) => card.clone(),
-        Outcome::Deleted | Outcome::Events(_) => json!({}),
     }
 }
 
