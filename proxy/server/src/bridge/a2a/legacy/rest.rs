@@ -1,7 +1,6 @@
 //! 0.3 over HTTP+JSON, below `/v1/`: the shapes of its protobuf.
 
-use super::rpc::as_object;
-use super::words::{self, object, written_push_config};
+use super::words::{self, Form, as_object, object, with_metadata, written_push_config};
 use crate::bridge::a2a::core::Event;
 use crate::bridge::a2a::error::Error;
 use crate::bridge::a2a::json::{Fields, write};
@@ -10,29 +9,20 @@ use crate::bridge::a2a::operation::Outcome;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
+/// How it is written here.
+const FORM: Form =
+    Form { kinds: false, parts: "content", part: written_part, role: Role::name, state, artifact };
+
 pub fn send(fields: &Fields<'_>) -> Result<params::Send, Error> {
-    let configured = |fields: &Fields<'_>| words::configuration(fields, "pushNotification");
     let named = if fields.get("request").is_some() { "request" } else { "message" };
-    Ok(params::Send {
-        message: fields.required(named, message)?,
-        configuration: fields.object("configuration", configured)?.unwrap_or_default(),
-        metadata: fields.facts("metadata")?,
-    })
+    words::send(fields, (named, "pushNotification"), message)
 }
 
 fn message(fields: &Fields<'_>) -> Result<Message, Error> {
     let by_name = |name: &str| Role::ALL.into_iter().find(|role| role.name() == name);
     let role = fields.choice("role", "ROLE_UNSPECIFIED", by_name, Role::from_number)?;
-    Ok(Message {
-        message_id: fields.text("messageId")?,
-        context_id: fields.text("contextId")?,
-        task_id: fields.text("taskId")?,
-        role: role.ok_or_else(|| fields.wrong("role", "is required"))?,
-        parts: fields.objects("content", part)?,
-        metadata: fields.facts("metadata")?,
-        extensions: fields.texts("extensions")?,
-        reference_task_ids: vec![],
-    })
+    let role = role.ok_or_else(|| fields.wrong("role", "is required"))?;
+    words::message(fields, role, (FORM.parts, part))
 }
 
 fn part(fields: &Fields<'_>) -> Result<Part, Error> {
@@ -53,8 +43,7 @@ fn file(fields: &Fields<'_>) -> Result<Part, Error> {
     } else {
         Content::Url(fields.text("fileWithUri")?)
     };
-    let (filename, media_type) = (fields.text("name")?, fields.text("mimeType")?);
-    Ok(Part { filename, media_type, ..Part::of(content) })
+    words::file(fields, content)
 }
 
 /// The configuration, bare or in the resource that it was.
@@ -70,11 +59,11 @@ pub fn push_config(fields: &Fields<'_>) -> Result<PushConfig, Error> {
 /// The body of an answer.
 pub fn result(outcome: &Outcome) -> Value {
     match outcome {
-        Outcome::Sent(SendResponse::Task(it)) => json!({ "task": task(it) }),
-        Outcome::Sent(SendResponse::Message(it)) => json!({ "message": written_message(it) }),
-        Outcome::Task(it) => task(it),
+        Outcome::Sent(SendResponse::Task(it)) => json!({ "task": FORM.task(it) }),
+        Outcome::Sent(SendResponse::Message(it)) => json!({ "message": FORM.message(it) }),
+        Outcome::Task(it) => FORM.task(it),
         Outcome::Page(page) => json!({
-            "tasks": page.tasks.iter().map(task).collect::<Vec<_>>(),
+            "tasks": page.tasks.iter().map(|task| FORM.task(task)).collect::<Vec<_>>(),
             "nextPageToken": page.next_page_token,
         }),
         Outcome::PushConfig(config) => resource(config),
@@ -95,16 +84,11 @@ fn resource(config: &PushConfig) -> Value {
 /// One event of a stream.
 pub fn event(event: &Event) -> Value {
     match &event.payload {
-        StreamResponse::Task(it) => json!({ "task": task(it) }),
-        StreamResponse::Message(it) => json!({ "message": written_message(it) }),
+        StreamResponse::Task(it) => json!({ "task": FORM.task(it) }),
+        StreamResponse::Message(it) => json!({ "message": FORM.message(it) }),
         StreamResponse::StatusUpdate(update) => {
             let is_final = event.last || update.status.state.is_terminal();
-            let mut written = object(vec![
-                ("taskId", update.task_id.as_str().into()),
-                ("contextId", update.context_id.as_str().into()),
-                ("status", status(&update.status)),
-                ("metadata", Value::Object(update.metadata.clone())),
-            ]);
+            let mut written = FORM.status_update(update);
             if is_final {
                 written["final"] = true.into();
             }
@@ -118,41 +102,12 @@ pub fn event(event: &Event) -> Value {
     }
 }
 
-fn task(task: &Task) -> Value {
-    object(vec![
-        ("id", task.id.as_str().into()),
-        ("contextId", task.context_id.as_str().into()),
-        ("status", status(&task.status)),
-        ("artifacts", task.artifacts.iter().map(artifact).collect()),
-        ("history", task.history.iter().map(written_message).collect()),
-        ("metadata", Value::Object(task.metadata.clone())),
-    ])
-}
-
-fn status(status: &TaskStatus) -> Value {
-    // The one name that has changed.
-    let state = match status.state {
+/// The one name that has changed.
+fn state(state: TaskState) -> &'static str {
+    match state {
         TaskState::Canceled => "TASK_STATE_CANCELLED",
         state => state.name(),
-    };
-    object(vec![
-        ("state", state.into()),
-        ("message", status.message.as_ref().map_or(Value::Null, written_message)),
-        ("timestamp", status.timestamp.rfc3339().into()),
-    ])
-}
-
-fn written_message(message: &Message) -> Value {
-    let mut written = object(vec![
-        ("messageId", message.message_id.as_str().into()),
-        ("contextId", message.context_id.as_str().into()),
-        ("taskId", message.task_id.as_str().into()),
-        ("role", message.role.name().into()),
-        ("metadata", Value::Object(message.metadata.clone())),
-        ("extensions", message.extensions.clone().into()),
-    ]);
-    written["content"] = message.parts.iter().map(written_part).collect();
-    written
+    }
 }
 
 fn artifact(artifact: &Artifact) -> Value {
@@ -169,16 +124,13 @@ fn written_part(part: &Part) -> Value {
             ("name", part.filename.as_str().into()),
         ])
     };
-    let mut written = match &part.content {
+    let written = match &part.content {
         Content::Text(text) => json!({ "text": text }),
         Content::Data(data) => json!({ "data": { "data": as_object(data) } }),
         Content::Raw(raw) => json!({ "file": file("fileWithBytes", STANDARD.encode(raw)) }),
         Content::Url(url) => json!({ "file": file("fileWithUri", url.clone()) }),
     };
-    if !part.metadata.is_empty() {
-        written["metadata"] = Value::Object(part.metadata.clone());
-    }
-    written
+    with_metadata(written, part)
 }
 
 #[cfg(test)]
@@ -196,7 +148,7 @@ mod tests {
         let body = json!({"request": message, "configuration": {"blocking": true}});
         let send = read::params(&body, send).unwrap();
         assert!(!send.configuration.return_immediately);
-        assert_eq!(written_message(&send.message), message);
+        assert_eq!(FORM.message(&send.message), message);
     }
 
     #[test]

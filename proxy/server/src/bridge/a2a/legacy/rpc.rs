@@ -1,6 +1,8 @@
 //! 0.3 over JSON-RPC: methods with a slash, and a `kind` in everything.
 
-use super::words::{configuration, object, push_config, written_push_config};
+use super::words::{
+    self, Form, as_object, object, push_config, with_metadata, written_push_config,
+};
 use crate::bridge::a2a::core::Event;
 use crate::bridge::a2a::error::Error;
 use crate::bridge::a2a::json::{Fields, read};
@@ -8,6 +10,9 @@ use crate::bridge::a2a::model::*;
 use crate::bridge::a2a::operation::{Operation, Outcome};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};
+
+/// How it is written here.
+const FORM: Form = Form { kinds: true, parts: "parts", part: written_part, role, state, artifact };
 
 /// The code of an error; two that are now did not exist.
 pub fn code(error: &Error) -> i32 {
@@ -55,12 +60,7 @@ fn config_of(fields: &Fields<'_>) -> Result<params::PushConfigOf, Error> {
 }
 
 fn send(fields: &Fields<'_>) -> Result<params::Send, Error> {
-    let configured = |fields: &Fields<'_>| configuration(fields, "pushNotificationConfig");
-    Ok(params::Send {
-        message: fields.required("message", message)?,
-        configuration: fields.object("configuration", configured)?.unwrap_or_default(),
-        metadata: fields.facts("metadata")?,
-    })
+    words::send(fields, ("message", "pushNotificationConfig"), message)
 }
 
 fn message(fields: &Fields<'_>) -> Result<Message, Error> {
@@ -69,16 +69,8 @@ fn message(fields: &Fields<'_>) -> Result<Message, Error> {
         "agent" => Role::Agent,
         _ => return Err(fields.wrong("role", "must be user or agent")),
     };
-    Ok(Message {
-        message_id: fields.text("messageId")?,
-        context_id: fields.text("contextId")?,
-        task_id: fields.text("taskId")?,
-        role,
-        parts: fields.objects("parts", part)?,
-        metadata: fields.facts("metadata")?,
-        extensions: fields.texts("extensions")?,
-        reference_task_ids: fields.texts("referenceTaskIds")?,
-    })
+    let message = words::message(fields, role, (FORM.parts, part))?;
+    Ok(Message { reference_task_ids: fields.texts("referenceTaskIds")?, ..message })
 }
 
 fn part(fields: &Fields<'_>) -> Result<Part, Error> {
@@ -100,18 +92,17 @@ fn file(fields: &Fields<'_>) -> Result<Part, Error> {
         (None, Some(_)) => Content::Url(fields.text("uri")?),
         _ => return Err(fields.wrong("bytes", "must be there, or uri")),
     };
-    let (filename, media_type) = (fields.text("name")?, fields.text("mimeType")?);
-    Ok(Part { filename, media_type, ..Part::of(content) })
+    words::file(fields, content)
 }
 
 /// The result of a call.
 pub fn result(outcome: &Outcome) -> Value {
     match outcome {
-        Outcome::Sent(SendResponse::Task(task)) | Outcome::Task(task) => written_task(task),
-        Outcome::Sent(SendResponse::Message(message)) => written_message(message),
-        Outcome::Page(page) => Value::Array(page.tasks.iter().map(written_task).collect()),
+        Outcome::Sent(SendResponse::Task(task)) | Outcome::Task(task) => FORM.task(task),
+        Outcome::Sent(SendResponse::Message(message)) => FORM.message(message),
+        Outcome::Page(page) => page.tasks.iter().map(|task| FORM.task(task)).collect(),
         Outcome::PushConfig(config) => of_task(config),
-        Outcome::PushConfigs(page) => Value::Array(page.configs.iter().map(of_task).collect()),
+        Outcome::PushConfigs(page) => page.configs.iter().map(of_task).collect(),
         Outcome::Card(card) => card.clone(),
         Outcome::Deleted | Outcome::Events(_) => Value::Null,
     }
@@ -129,21 +120,15 @@ pub fn event(event: &Event) -> Value {
 /// An event, also as the body of a push notification; after the last one the stream ends.
 pub fn payload(payload: &StreamResponse, last: bool) -> Value {
     match payload {
-        StreamResponse::Task(task) => written_task(task),
-        StreamResponse::Message(message) => written_message(message),
+        StreamResponse::Task(task) => FORM.task(task),
+        StreamResponse::Message(message) => FORM.message(message),
         StreamResponse::StatusUpdate(update) => {
-            let mut written = object(vec![
-                ("kind", "status-update".into()),
-                ("taskId", update.task_id.as_str().into()),
-                ("contextId", update.context_id.as_str().into()),
-                ("status", status(&update.status)),
-                ("metadata", Value::Object(update.metadata.clone())),
-            ]);
+            let mut written = FORM.status_update(update);
             written["final"] = (last || update.status.state.is_terminal()).into();
             written
         }
         StreamResponse::ArtifactUpdate(update) => object(vec![
-            ("kind", "artifact-update".into()),
+            ("kind", FORM.kind("artifact-update")),
             ("taskId", update.task_id.as_str().into()),
             ("contextId", update.context_id.as_str().into()),
             ("artifact", artifact(&update.artifact)),
@@ -154,27 +139,7 @@ pub fn payload(payload: &StreamResponse, last: bool) -> Value {
     }
 }
 
-fn written_task(task: &Task) -> Value {
-    object(vec![
-        ("kind", "task".into()),
-        ("id", task.id.as_str().into()),
-        ("contextId", task.context_id.as_str().into()),
-        ("status", status(&task.status)),
-        ("artifacts", task.artifacts.iter().map(artifact).collect()),
-        ("history", task.history.iter().map(written_message).collect()),
-        ("metadata", Value::Object(task.metadata.clone())),
-    ])
-}
-
-fn status(status: &TaskStatus) -> Value {
-    object(vec![
-        ("state", state(status.state).into()),
-        ("message", status.message.as_ref().map_or(Value::Null, written_message)),
-        ("timestamp", status.timestamp.rfc3339().into()),
-    ])
-}
-
-const fn state(state: TaskState) -> &'static str {
+fn state(state: TaskState) -> &'static str {
     match state {
         TaskState::Submitted => "submitted",
         TaskState::Working => "working",
@@ -187,23 +152,11 @@ const fn state(state: TaskState) -> &'static str {
     }
 }
 
-fn written_message(message: &Message) -> Value {
-    let role = match message.role {
+fn role(role: Role) -> &'static str {
+    match role {
         Role::User => "user",
         Role::Agent => "agent",
-    };
-    let mut written = object(vec![
-        ("kind", "message".into()),
-        ("messageId", message.message_id.as_str().into()),
-        ("contextId", message.context_id.as_str().into()),
-        ("taskId", message.task_id.as_str().into()),
-        ("role", role.into()),
-        ("metadata", Value::Object(message.metadata.clone())),
-        ("extensions", message.extensions.clone().into()),
-        ("referenceTaskIds", message.reference_task_ids.clone().into()),
-    ]);
-    written["parts"] = message.parts.iter().map(written_part).collect();
-    written
+    }
 }
 
 fn artifact(artifact: &Artifact) -> Value {
@@ -226,24 +179,13 @@ fn written_part(part: &Part) -> Value {
             ("mimeType", part.media_type.as_str().into()),
         ])
     };
-    let mut written = match &part.content {
+    let written = match &part.content {
         Content::Text(text) => json!({ "kind": "text", "text": text }),
         Content::Data(data) => json!({ "kind": "data", "data": as_object(data) }),
         Content::Raw(raw) => json!({ "kind": "file", "file": file("bytes", STANDARD.encode(raw)) }),
         Content::Url(url) => json!({ "kind": "file", "file": file("uri", url.clone()) }),
     };
-    if !part.metadata.is_empty() {
-        written["metadata"] = Value::Object(part.metadata.clone());
-    }
-    written
-}
-
-/// Data was an object always; another value is put into one.
-pub(super) fn as_object(data: &Value) -> Value {
-    match data {
-        Value::Object(_) => data.clone(),
-        other => json!({ "value": other }),
-    }
+    with_metadata(written, part)
 }
 
 #[cfg(test)]
@@ -270,7 +212,7 @@ mod tests {
         let push = send.configuration.push.as_ref().unwrap();
         assert_eq!(push.authentication.as_ref().unwrap().scheme, "Bearer");
         assert_eq!(send.message.parts[1].content, Content::Raw("tck".into()));
-        assert_eq!(written_message(&send.message), message, "it is written as it was read");
+        assert_eq!(FORM.message(&send.message), message, "it is written as it was read");
     }
 
     #[test]
