@@ -8,6 +8,7 @@ use crate::{
     sidecar::Sidecar,
     sse::{Event, Stream},
 };
+use holdfast_wire::percent::escaped;
 use hyper::Method;
 use serde_json::{Map, Value, json};
 use std::process::Command;
@@ -234,16 +235,6 @@ fn query(params: &Value, without: &[&str]) -> String {
         })
         .collect();
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
-}
-
-fn escaped(text: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => {
-            char::from(byte).to_string()
-        }
-        other => format!("%{other:02X}"),
-    };
-    text.bytes().map(byte).collect()
 }
 
 /// A message with a data part.

@@ -5,10 +5,12 @@
 //!
 //! - [`frame`]: cuts the body of an attempt into frames and makes frames into bytes.
 //! - [`message`]: which types there are, and what is in each.
+//! - [`percent`]: text inside of paths and headers.
 //! - [`version`]: all that differs between the versions of the protocol.
 //! - [`manifest`]: what a deployment says about itself when it is discovered.
 
 pub mod frame;
 pub mod manifest;
 pub mod message;
+pub mod percent;
 pub mod version;

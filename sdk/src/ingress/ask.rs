@@ -6,6 +6,7 @@ use crate::error::Terminal;
 use crate::payload::{self, Encoded};
 use crate::request::Request;
 use bytes::Bytes;
+use holdfast_wire::percent::escaped;
 use http::{Method, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -128,14 +129,4 @@ pub(super) fn encode<V: Serialize + ?Sized>(value: &V) -> Result<Encoded, Ingres
 
 pub(super) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, IngressError> {
     payload::decode(bytes).map_err(|error| IngressError::Payload(error.to_string()))
-}
-
-/// A segment of a path.
-pub(super) fn escaped(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    let one = |byte: u8| match plain(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
 }

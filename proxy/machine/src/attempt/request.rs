@@ -8,7 +8,7 @@ use crate::{
     id::InvocationId,
     model::{Entry, Target},
 };
-use holdfast_wire::version::Version;
+use holdfast_wire::{percent, version::Version};
 
 /// Headers of W3C trace context, and their values.
 pub(super) type Trace = Vec<(&'static str, String)>;
@@ -30,7 +30,7 @@ pub(super) fn head(
 ) -> Head {
     let mut headers = vec![("x-restate-invocation-id", invocation.to_string())];
     if let Some(key) = &target.key {
-        headers.push(("x-restate-service-key", percent_encoded(key)));
+        headers.push(("x-restate-service-key", percent::escaped(key)));
     }
     headers.extend(trace.iter().cloned());
     Head {
@@ -94,18 +94,4 @@ fn is_trace_parent(text: &str) -> bool {
     let has_more = parts.next().is_some();
     let is_some = |id: &str| id.bytes().any(|digit| digit != b'0');
     version != "ff" && !(version == "00" && has_more) && is_some(trace) && is_some(parent)
-}
-
-/// Escapes every byte that is not unreserved in a URI.
-fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                encoded.push(char::from(byte));
-            }
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
 }

@@ -2,12 +2,13 @@
 
 use super::{
     Failure,
-    api::{Admin, escape},
+    api::Admin,
     args::{Action, AnswerAsk, Asks, ListAsks},
     print_json,
     text::{Paint, columns, shorten},
 };
 use crate::query::model::{self, Ask, AskStatus};
+use holdfast_wire::percent::escaped;
 use serde_json::{Map, Value, json};
 use std::{fmt::Write, process::ExitCode};
 
@@ -24,7 +25,7 @@ pub fn run(admin: Admin, command: Asks) -> Result<ExitCode, Failure> {
 }
 
 fn path(id: &str) -> String {
-    format!("/holdfast/asks/{}", escape(id))
+    format!("/holdfast/asks/{}", escaped(id))
 }
 
 fn list(admin: &Admin, wish: &ListAsks) -> Result<ExitCode, Failure> {
@@ -37,7 +38,7 @@ fn list(admin: &Admin, wish: &ListAsks) -> Result<ExitCode, Failure> {
     ];
     for (name, value) in filters {
         if let Some(value) = value {
-            let _ = write!(path, "&{name}={}", escape(value));
+            let _ = write!(path, "&{name}={}", escaped(value));
         }
     }
     if wish.json {

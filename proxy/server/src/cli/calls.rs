@@ -3,10 +3,11 @@
 
 use super::{
     Failure,
-    api::{Answer, Ask, Ingress, escape},
+    api::{Answer, Ask, Ingress},
     args::{Awakeables, Payload},
     ask,
 };
+use holdfast_wire::percent::escaped;
 use hyper::{Method, StatusCode};
 use serde_json::Value;
 use std::{io::Write, process::ExitCode};
@@ -38,12 +39,12 @@ pub fn send(
 
 /// Waits as long as it takes.
 pub fn attach(ingress: &Ingress, id: &str) -> Result<ExitCode, Failure> {
-    let ask = Ask::new(Method::GET, format!("/restate/attach/{}", escape(id)));
+    let ask = Ask::new(Method::GET, format!("/restate/attach/{}", escaped(id)));
     print_outcome(&ingress.ask(ask)?)
 }
 
 pub fn output(ingress: &Ingress, id: &str) -> Result<ExitCode, Failure> {
-    let ask = Ask::new(Method::GET, format!("/restate/output/{}", escape(id)));
+    let ask = Ask::new(Method::GET, format!("/restate/output/{}", escaped(id)));
     let answer = ingress.ask(ask)?;
     if answer.status.as_u16() == NOT_COMPLETED {
         return Err(format!("{id} is not completed yet; wait for it with `attach`").into());
@@ -54,12 +55,12 @@ pub fn output(ingress: &Ingress, id: &str) -> Result<ExitCode, Failure> {
 pub fn awakeables(ingress: &Ingress, command: Awakeables) -> Result<ExitCode, Failure> {
     let (id, verb, ask) = match &command {
         Awakeables::Resolve { id, data } => {
-            let path = format!("/restate/awakeables/{}/resolve", escape(id));
+            let path = format!("/restate/awakeables/{}/resolve", escaped(id));
             let ask = Ask::new(Method::POST, path);
             (id, "resolved", with_data(ask, data.as_deref(), "application/json")?)
         }
         Awakeables::Reject { id, reason } => {
-            let path = format!("/restate/awakeables/{}/reject", escape(id));
+            let path = format!("/restate/awakeables/{}/reject", escaped(id));
             let ask = Ask::new(Method::POST, path).header("content-type", "text/plain");
             (id, "rejected", ask.body(reason.clone().into()))
         }
@@ -71,7 +72,7 @@ pub fn awakeables(ingress: &Ingress, command: Awakeables) -> Result<ExitCode, Fa
 
 fn ask_for(verb: &str, payload: &Payload, delay: Option<&str>) -> Result<Ask, Failure> {
     let target = target(&payload.target, payload.key.as_deref())?;
-    let delay = delay.map(|delay| format!("?delay={}", escape(delay))).unwrap_or_default();
+    let delay = delay.map(|delay| format!("?delay={}", escaped(delay))).unwrap_or_default();
     let mut ask = Ask::new(Method::POST, format!("/restate/{verb}/{target}{delay}"));
     for header in &payload.headers {
         let (name, value) = ask::header(header)?;
@@ -97,8 +98,8 @@ fn target(text: &str, key: Option<&str>) -> Result<String, Failure> {
         return Err(shape().into());
     }
     Ok(match key.or(typed_key) {
-        Some(key) => format!("{}/{}/{}", escape(service), escape(key), escape(handler)),
-        None => format!("{}/{}", escape(service), escape(handler)),
+        Some(key) => format!("{}/{}/{}", escaped(service), escaped(key), escaped(handler)),
+        None => format!("{}/{}", escaped(service), escaped(handler)),
     })
 }
 

@@ -5,11 +5,12 @@ mod needs;
 
 use super::{
     Failure,
-    api::{Admin, Ask, escape},
+    api::{Admin, Ask},
     args::{Deployments, Register, Remove, Update},
     ask,
     text::{Paint, ago, columns, count},
 };
+use holdfast_wire::percent::escaped;
 use hyper::{Method, StatusCode};
 use needs::{Need, Needs};
 use serde_json::{Map, Value, json};
@@ -69,7 +70,7 @@ fn update(admin: &Admin, wish: Update) -> Result<ExitCode, Failure> {
     }
     body.insert("overwrite".into(), wish.overwrite.into());
     body.insert("dry_run".into(), wish.dry_run.into());
-    let path = format!("/deployments/{}", escape(&wish.id));
+    let path = format!("/deployments/{}", escaped(&wish.id));
     let updated: Value = admin.change(&path, &body.into())?;
     if wish.json {
         return super::print_json(&updated);
@@ -118,7 +119,7 @@ fn draw(deployments: &[Value], needs: &Needs, now: jiff::Timestamp, paint: Paint
 }
 
 fn describe(admin: &Admin, id: &str, json: bool) -> Result<ExitCode, Failure> {
-    let mut answer: Value = admin.get(&format!("/deployments/{}", escape(id)))?;
+    let mut answer: Value = admin.get(&format!("/deployments/{}", escaped(id)))?;
     let needs = Needs::read(admin)?;
     if json {
         needs.note(&mut answer);
@@ -199,7 +200,7 @@ fn remove(admin: &Admin, wish: Remove) -> Result<ExitCode, Failure> {
     let query = if wish.force { "?force=true" } else { "" };
     let mut removed = 0;
     for id in &ids {
-        match admin.delete(&format!("/deployments/{}{query}", escape(id))) {
+        match admin.delete(&format!("/deployments/{}{query}", escaped(id))) {
             Ok(_) => {
                 removed += 1;
                 println!("removed {id}");

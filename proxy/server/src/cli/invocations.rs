@@ -5,7 +5,7 @@ mod target;
 
 use super::{
     Failure,
-    api::{Admin, escape},
+    api::Admin,
     args::{Invocations, List},
     print_json,
     text::{Paint, ago, columns, shorten},
@@ -13,6 +13,7 @@ use super::{
 };
 use crate::query::model::{self, InvocationDetail, Status};
 use act::{Act, act};
+use holdfast_wire::percent::escaped;
 use serde_json::Value;
 use std::process::ExitCode;
 
@@ -43,7 +44,7 @@ pub fn run(admin: Admin, command: Invocations) -> Result<ExitCode, Failure> {
 fn query(pairs: &[(&str, Option<String>)]) -> String {
     let pairs: Vec<String> = pairs
         .iter()
-        .filter_map(|(name, value)| Some(format!("{name}={}", escape(value.as_deref()?))))
+        .filter_map(|(name, value)| Some(format!("{name}={}", escaped(value.as_deref()?))))
         .collect();
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
@@ -114,7 +115,7 @@ fn row(invocation: &model::Invocation, now: jiff::Timestamp, paint: Paint) -> Ve
 }
 
 fn describe(admin: &Admin, id: &str, json: bool) -> Result<ExitCode, Failure> {
-    let path = format!("/holdfast/invocations/{}", escape(id));
+    let path = format!("/holdfast/invocations/{}", escaped(id));
     if json {
         return print_json(&admin.get::<Value>(&path)?);
     }

@@ -2,13 +2,14 @@
 
 use super::{
     Failure,
-    api::{Admin, escape},
+    api::Admin,
     args::{Schedules, SetSchedule},
     deployments::parse_headers,
     print_json,
     text::{Paint, columns, shorten},
 };
 use crate::query::model::{Run, RunStatus, Schedule, ScheduleDetail, Schedules as Found, Upcoming};
+use holdfast_wire::percent::escaped;
 use serde_json::{Map, Value, json};
 use std::{fmt::Write, process::ExitCode};
 
@@ -41,7 +42,7 @@ pub fn run(admin: Admin, command: Schedules) -> Result<ExitCode, Failure> {
 }
 
 fn path(name: &str) -> String {
-    format!("/holdfast/schedules/{}", escape(name))
+    format!("/holdfast/schedules/{}", escaped(name))
 }
 
 /// Does something to every schedule; one that is refused does not keep the others from it.

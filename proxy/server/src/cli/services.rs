@@ -5,11 +5,12 @@ mod settings;
 
 use super::{
     Failure,
-    api::{Admin, escape},
+    api::Admin,
     args::{ServiceConfig, Services},
     deployments::{list_of, service as draw_service, text},
     text::columns,
 };
+use holdfast_wire::percent::escaped;
 use serde_json::Value;
 use std::process::ExitCode;
 
@@ -29,7 +30,7 @@ pub fn run(admin: Admin, command: Services) -> Result<ExitCode, Failure> {
 }
 
 fn find(admin: &Admin, name: &str) -> Result<Value, Failure> {
-    admin.get(&format!("/services/{}", escape(name)))
+    admin.get(&format!("/services/{}", escaped(name)))
 }
 
 fn list(admin: &Admin, json: bool) -> Result<ExitCode, Failure> {

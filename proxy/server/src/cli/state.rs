@@ -6,13 +6,14 @@ mod values;
 
 use super::{
     Failure,
-    api::{Admin, escape, quote},
+    api::{Admin, quote},
     args::State,
     ask, print_json,
     text::{count, shorten},
 };
 use bytes::Bytes;
 use holdfast_machine::{apply::state_version, command::StateMap};
+use holdfast_wire::percent::escaped;
 use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, process::ExitCode};
 
@@ -175,6 +176,6 @@ fn write(
     if !force {
         body["version"] = state_version(before).into();
     }
-    let path = format!("/services/{}/state", escape(owner.service));
+    let path = format!("/services/{}/state", escaped(owner.service));
     admin.post::<Value>(&path, &body).map(drop)
 }

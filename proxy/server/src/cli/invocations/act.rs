@@ -4,7 +4,7 @@
 use super::{
     super::{
         Failure,
-        api::{Admin, Answer, Refused, escape},
+        api::{Admin, Answer, Refused},
         args::Which,
         ask,
         text::{Paint, columns, count},
@@ -12,6 +12,7 @@ use super::{
     target::{Target, condition},
 };
 use crate::query::model::Status;
+use holdfast_wire::percent::escaped;
 use hyper::StatusCode;
 use serde_json::Value;
 use std::process::ExitCode;
@@ -109,7 +110,7 @@ pub fn act(admin: &Admin, which: &Which, act: &Act, query: &str) -> Result<ExitC
             return Err("nothing was done".into());
         }
     }
-    let path = |it: &Meant| format!("/invocations/{}/{}{query}", escape(&it.id), act.route);
+    let path = |it: &Meant| format!("/invocations/{}/{}{query}", escaped(&it.id), act.route);
     let answers = admin.patch_each(meant.iter().map(path).collect());
     let mut refused = 0;
     for (it, answer) in meant.iter().zip(answers) {

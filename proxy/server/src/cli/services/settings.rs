@@ -1,12 +1,7 @@
 //! `holdfast services config …`: settings in force, and changes of them.
 
-use super::super::{
-    Failure,
-    api::{Admin, escape},
-    args::Settings,
-    deployments::text,
-    print_json,
-};
+use super::super::{Failure, api::Admin, args::Settings, deployments::text, print_json};
+use holdfast_wire::percent::escaped;
 use serde_json::{Map, Value};
 use std::{fmt::Write, process::ExitCode};
 
@@ -54,7 +49,7 @@ fn settings(service: &Value) -> Map<String, Value> {
 }
 
 pub fn patch(admin: &Admin, name: &str, wish: &Settings, json: bool) -> Result<ExitCode, Failure> {
-    let path = format!("/services/{}", escape(name));
+    let path = format!("/services/{}", escaped(name));
     let before: Value = admin.get(&path)?;
     let after: Value = admin.change(&path, &body(wish).into())?;
     if json {
