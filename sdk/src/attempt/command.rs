@@ -222,14 +222,14 @@ fn awakeables_agree(
     }
 }
 
-command!(AttachInvocationCommand, ATTACH_INVOCATION, |c| attached(&c.target), |old, new| {
+command!(AttachInvocationCommand, ATTACH_INVOCATION, |c| attached(c), |old, new| {
     old.target == new.target => "target",
     old.result_completion_id == new.result_completion_id => "position among awaited results",
 });
 
-fn attached(target: &Option<pb::attach_invocation_command::Target>) -> String {
+fn attached(command: &pb::AttachInvocationCommand) -> String {
     use pb::attach_invocation_command::Target;
-    match target {
+    match &command.target {
         Some(Target::InvocationId(id)) => format!("`{id}`"),
         Some(Target::IdempotentRequestTarget(to)) => {
             format!("`{}/{}` by idempotency key", to.service_name, to.handler_name)
@@ -241,24 +241,10 @@ fn attached(target: &Option<pb::attach_invocation_command::Target>) -> String {
     }
 }
 
-command!(GetInvocationOutputCommand, GET_INVOCATION_OUTPUT, |c| output_of(&c.target), |old, new| {
+command!(GetInvocationOutputCommand, GET_INVOCATION_OUTPUT, |c| attached(&c.clone().into()), |old, new| {
     old.target == new.target => "target",
     old.result_completion_id == new.result_completion_id => "position among awaited results",
 });
-
-fn output_of(target: &Option<pb::get_invocation_output_command::Target>) -> String {
-    use pb::get_invocation_output_command::Target;
-    match target {
-        Some(Target::InvocationId(id)) => format!("`{id}`"),
-        Some(Target::IdempotentRequestTarget(to)) => {
-            format!("`{}/{}` by idempotency key", to.service_name, to.handler_name)
-        }
-        Some(Target::WorkflowTarget(to)) => {
-            format!("`{}/{}`", to.workflow_name, to.workflow_key)
-        }
-        None => String::new(),
-    }
-}
 
 impl Command for pb::SendSignalCommand {
     const TYPE: MessageType = MessageType::SEND_SIGNAL;

@@ -83,15 +83,8 @@ impl World {
     }
 
     fn call(&mut self, number: usize, call: pb::CallCommand) {
-        let target = Target {
-            service: call.service_name,
-            key: call.key,
-            handler: call.handler_name,
-            parameter: call.parameter,
-            headers: pairs(call.headers),
-            idempotency_key: call.idempotency_key,
-        };
         let (id, result) = (call.invocation_id_notification_idx, call.result_completion_id);
+        let target = target(call);
         if let Some(outcome) = self.answered(&target) {
             self.begun(number, id, "inv_answered");
             let ty = MessageType::CALL_COMPLETION;
@@ -105,21 +98,14 @@ impl World {
     }
 
     fn one_way_call(&mut self, number: usize, call: pb::OneWayCallCommand) {
-        let target = Target {
-            service: call.service_name,
-            key: call.key,
-            handler: call.handler_name,
-            parameter: call.parameter,
-            headers: pairs(call.headers),
-            idempotency_key: call.idempotency_key,
-        };
-        let id = call.invocation_id_notification_idx;
+        let (id, invoke_time) = (call.invocation_id_notification_idx, call.invoke_time);
+        let target = target(call.into());
         if self.answered(&target).is_some() {
             return self.begun(number, id, "inv_answered");
         }
         if let Some(callee) = self.callee(target) {
             self.begun(number, id, &Invocation::name(callee));
-            match call.invoke_time {
+            match invoke_time {
                 0 => self.begin(callee),
                 time => self.set_timer(time, Due::Begin { invocation: callee }),
             }
@@ -281,6 +267,15 @@ impl World {
     }
 }
 
-fn pairs(headers: Vec<pb::Header>) -> Vec<(String, String)> {
-    headers.into_iter().map(|header| (header.key, header.value)).collect()
+/// Who is called.
+fn target(call: pb::CallCommand) -> Target {
+    let pair = |header: pb::Header| (header.key, header.value);
+    Target {
+        service: call.service_name,
+        key: call.key,
+        handler: call.handler_name,
+        parameter: call.parameter,
+        headers: call.headers.into_iter().map(pair).collect(),
+        idempotency_key: call.idempotency_key,
+    }
 }

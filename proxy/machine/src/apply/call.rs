@@ -27,6 +27,20 @@ pub(super) struct Call {
     start_at: Option<Timestamp>,
 }
 
+impl Call {
+    fn new(command: pb::CallCommand, start_at: Option<Timestamp>) -> Call {
+        Call {
+            service: command.service_name,
+            handler: command.handler_name,
+            key: command.key,
+            idempotency_key: command.idempotency_key,
+            argument: command.parameter,
+            headers: command.headers,
+            start_at,
+        }
+    }
+}
+
 impl Turn<'_, '_> {
     pub(super) fn call(
         &mut self,
@@ -42,24 +56,15 @@ impl Turn<'_, '_> {
                 .complete_command(id, record, MessageType::CALL_COMPLETION, completion)
                 .map(drop);
         };
-        let call = Call {
-            service: command.service_name,
-            handler: command.handler_name,
-            key: command.key,
-            idempotency_key: command.idempotency_key,
-            argument: command.parameter,
-            headers: command.headers,
-            start_at: None,
-        };
+        let (told, completion) =
+            (command.invocation_id_notification_idx, command.result_completion_id);
+        let call = Call::new(command, None);
         if is_ours(&call.service) {
-            let completions =
-                (command.invocation_id_notification_idx, Some(command.result_completion_id));
-            return self.call_ours((id, record), entry, call, completions);
+            return self.call_ours((id, record), entry, call, (told, Some(completion)));
         }
-        let sink =
-            Sink { caller: id, completion: command.result_completion_id, kind: SinkKind::Call };
+        let sink = Sink { caller: id, completion, kind: SinkKind::Call };
         let new = callee_of(id, record, entry, call, callee);
-        self.tell_callee(id, record, command.invocation_id_notification_idx, new.id)?;
+        self.tell_callee(id, record, told, new.id)?;
         self.send(Message::Invoke { new: Box::new(new), sink: Some(sink) })
     }
 
@@ -71,21 +76,14 @@ impl Turn<'_, '_> {
         (command, callee): (pb::OneWayCallCommand, Option<Callee>),
     ) -> Result<(), Fault> {
         let Some(callee) = callee else { return Ok(()) }; // The attempt refuses such calls.
-        let call = Call {
-            service: command.service_name,
-            handler: command.handler_name,
-            key: command.key,
-            idempotency_key: command.idempotency_key,
-            argument: command.parameter,
-            headers: command.headers,
-            start_at: (command.invoke_time > 0).then_some(Timestamp(command.invoke_time)),
-        };
+        let told = command.invocation_id_notification_idx;
+        let start_at = (command.invoke_time > 0).then_some(Timestamp(command.invoke_time));
+        let call = Call::new(command.into(), start_at);
         if is_ours(&call.service) {
-            let completions = (command.invocation_id_notification_idx, None);
-            return self.call_ours((id, record), entry, call, completions);
+            return self.call_ours((id, record), entry, call, (told, None));
         }
         let new = callee_of(id, record, entry, call, callee);
-        self.tell_callee(id, record, command.invocation_id_notification_idx, new.id)?;
+        self.tell_callee(id, record, told, new.id)?;
         self.send(Message::Invoke { new: Box::new(new), sink: None })
     }
 
@@ -102,10 +100,12 @@ impl Turn<'_, '_> {
         self.complete_command(id, record, ty, (completion, content)).map(drop)
     }
 
+    /// Waits for the outcome of another invocation, or only looks for it, as `kind` says.
     pub(super) fn attach_invocation(
         &mut self,
         id: InvocationId,
         record: &mut Record,
+        kind: SinkKind,
         command: pb::AttachInvocationCommand,
     ) -> Result<(), Fault> {
         use pb::attach_invocation_command::Target;
@@ -116,44 +116,18 @@ impl Turn<'_, '_> {
             None => None,
         };
         let completion = command.result_completion_id;
-        self.ask(id, record, target, Sink { caller: id, completion, kind: SinkKind::Attach })
-    }
-
-    pub(super) fn get_output(
-        &mut self,
-        id: InvocationId,
-        record: &mut Record,
-        command: pb::GetInvocationOutputCommand,
-    ) -> Result<(), Fault> {
-        use pb::get_invocation_output_command::Target;
-        let target = match command.target {
-            Some(Target::InvocationId(id)) => id.parse().ok(),
-            Some(Target::IdempotentRequestTarget(target)) => Some(idempotent(&target)),
-            Some(Target::WorkflowTarget(target)) => Some(workflow(&target)),
-            None => None,
-        };
-        let completion = command.result_completion_id;
-        self.ask(id, record, target, Sink { caller: id, completion, kind: SinkKind::Output })
-    }
-
-    fn ask(
-        &mut self,
-        id: InvocationId,
-        record: &mut Record,
-        target: Option<InvocationId>,
-        sink: Sink,
-    ) -> Result<(), Fault> {
         if let Some(invocation) = target {
+            let sink = Sink { caller: id, completion, kind };
             return self.send(Message::Attach { invocation, sink });
         }
-        let ty = match sink.kind {
+        let ty = match kind {
             SinkKind::Output => MessageType::GET_INVOCATION_OUTPUT_COMPLETION,
             SinkKind::Attach | SinkKind::Call | SinkKind::Schedule => {
                 MessageType::ATTACH_INVOCATION_COMPLETION
             }
         };
         let content = Content::failure(NOT_FOUND, "not found");
-        self.complete_command(id, record, ty, (sink.completion, content)).map(drop)
+        self.complete_command(id, record, ty, (completion, content)).map(drop)
     }
 }
 

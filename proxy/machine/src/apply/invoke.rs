@@ -132,7 +132,7 @@ impl Turn<'_, '_> {
     }
 
     /// The row of an invocation without a journal, not yet stored; its status is a stand-in.
-    fn new_record(&self, new: NewInvocation) -> Record {
+    pub(super) fn new_record(&self, new: NewInvocation) -> Record {
         Record {
             target: new.target,
             status: Status::Paused,

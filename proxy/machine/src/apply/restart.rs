@@ -4,12 +4,11 @@
 use super::Turn;
 use super::journal::read;
 use super::notify::about;
-use crate::ask::Asks;
 use crate::command::{Refusal, Reply};
 use crate::id::InvocationId;
 use crate::kv::Fault;
 use crate::model::*;
-use crate::tables::invocation::{JournalSummary, Record, Retries, Span, Times};
+use crate::tables::invocation::Record;
 use crate::tables::journal;
 use crate::tables::notified::{self, NotificationId, Notified};
 use bytes::Bytes;
@@ -56,27 +55,19 @@ impl Turn<'_, '_> {
     }
 
     fn restarted(&self, new: InvocationId, original: &Record, id: InvocationId) -> Record {
-        Record {
+        self.new_record(NewInvocation {
+            id: new,
             target: original.target.clone(),
-            status: Status::Paused, // A stand-in until it is admitted.
+            argument: Bytes::new(), // The journal has it.
+            headers: vec![],
+            idempotency_key: None,
             source: Source::RestartAsNew { original: id },
             root: new,
-            idempotency_key: None,
+            start_at: None,
             retention: original.retention,
             lazy_state: original.lazy_state,
             random_seed: new.uuid as u64,
-            pin: None,
-            sinks: vec![],
-            attempt: 0,
-            pause_wanted: false,
-            journal: JournalSummary::default(),
-            retries: Retries::default(),
-            events: Span::default(),
-            times: Times { created: self.now, ..Times::default() },
-            is_task: false,
-            asks: Asks::default(),
-            asked: false,
-        }
+        })
     }
 
     fn copy(

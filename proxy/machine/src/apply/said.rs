@@ -11,7 +11,7 @@ use crate::model::*;
 use crate::replay;
 use crate::retry::{Next, OnMaxAttempts};
 use crate::tables::event::{self, EVENTS_MAX, Event, EventKind};
-use crate::tables::invocation::Record;
+use crate::tables::invocation::{Record, SinkKind};
 use crate::tables::timer::{Timer, TimerKind};
 use bytes::Bytes;
 use holdfast_wire::message::{MessageType, pb};
@@ -94,8 +94,13 @@ impl Turn<'_, '_> {
             MessageType::COMPLETE_PROMISE => self.complete_promise(id, record, read(payload)?),
             MessageType::SEND_SIGNAL => self.send_signal(read(payload)?),
             MessageType::COMPLETE_AWAKEABLE => self.complete_awakeable(read(payload)?),
-            MessageType::ATTACH_INVOCATION => self.attach_invocation(id, record, read(payload)?),
-            MessageType::GET_INVOCATION_OUTPUT => self.get_output(id, record, read(payload)?),
+            MessageType::ATTACH_INVOCATION => {
+                self.attach_invocation(id, record, SinkKind::Attach, read(payload)?)
+            }
+            MessageType::GET_INVOCATION_OUTPUT => {
+                let look: pb::GetInvocationOutputCommand = read(payload)?;
+                self.attach_invocation(id, record, SinkKind::Output, look.into())
+            }
             MessageType::RUN => {
                 record.journal.runs += 1;
                 Ok(())

@@ -23,7 +23,7 @@ pub(super) fn command(
     payload: &Bytes,
 ) -> Result<Option<Callee>, Error> {
     match ty {
-        MessageType::CALL => call(scene, decode::<pb::CallCommand>(ty, payload)?.into()).map(Some),
+        MessageType::CALL => call(scene, decode(ty, payload)?).map(Some),
         MessageType::ONE_WAY_CALL => {
             call(scene, decode::<pb::OneWayCallCommand>(ty, payload)?.into()).map(Some)
         }
@@ -63,54 +63,23 @@ fn output(ty: MessageType, payload: &Bytes) -> Result<(), Error> {
 
 // --- calls
 
-/// What matters of a call of either kind.
-struct Call {
-    service: String,
-    handler: String,
-    key: String,
-    idempotency_key: Option<String>,
-    scoped: bool,
-}
-
-impl From<pb::CallCommand> for Call {
-    fn from(call: pb::CallCommand) -> Call {
-        Call {
-            scoped: call.scope.is_some() || call.limit_key.is_some(),
-            service: call.service_name,
-            handler: call.handler_name,
-            key: call.key,
-            idempotency_key: call.idempotency_key,
-        }
-    }
-}
-
-impl From<pb::OneWayCallCommand> for Call {
-    fn from(call: pb::OneWayCallCommand) -> Call {
-        Call {
-            scoped: call.scope.is_some() || call.limit_key.is_some(),
-            service: call.service_name,
-            handler: call.handler_name,
-            key: call.key,
-            idempotency_key: call.idempotency_key,
-        }
-    }
-}
-
-fn call(scene: &Scene<'_>, call: Call) -> Result<Callee, Error> {
-    if call.scoped {
+/// A call of either kind.
+fn call(scene: &Scene<'_>, call: pb::CallCommand) -> Result<Callee, Error> {
+    if call.scope.is_some() || call.limit_key.is_some() {
         return Err(Error::Scoped);
     }
     if call.idempotency_key.is_some_and(|key| key.is_empty()) {
         return Err(Error::EmptyIdempotencyKey);
     }
-    let callee = built_in(&call.service, &call.handler)
-        .or_else(|| scene.callees.resolve(&call.service, &call.handler));
+    let callee = built_in(&call.service_name, &call.handler_name)
+        .or_else(|| scene.callees.resolve(&call.service_name, &call.handler_name));
     let Some(callee) = callee else {
-        return Err(Error::UnknownCallee { service: call.service, handler: call.handler });
+        let (service, handler) = (call.service_name, call.handler_name);
+        return Err(Error::UnknownCallee { service, handler });
     };
     // An object may have the empty key, which looks the same as none.
     if callee.ty == HandlerType::Service && !call.key.is_empty() {
-        return Err(Error::Key { service: call.service });
+        return Err(Error::Key { service: call.service_name });
     }
     Ok(callee)
 }

@@ -32,7 +32,7 @@ fn read(ty: MessageType, payload: Bytes) -> Result<Fields, DecodeError> {
     Ok(match ty {
         T::OUTPUT => output(&pb::OutputCommand::decode(payload)?),
         T::CALL => call(&pb::CallCommand::decode(payload)?),
-        T::ONE_WAY_CALL => one_way_call(&pb::OneWayCallCommand::decode(payload)?),
+        T::ONE_WAY_CALL => one_way_call(pb::OneWayCallCommand::decode(payload)?),
         T::SLEEP => {
             let it = pb::SleepCommand::decode(payload)?;
             let fields = Fields::new(&it.name).completion(it.result_completion_id);
@@ -45,7 +45,7 @@ fn read(ty: MessageType, payload: Bytes) -> Result<Fields, DecodeError> {
         T::SEND_SIGNAL => send_signal(&pb::SendSignalCommand::decode(payload)?),
         T::COMPLETE_AWAKEABLE => awakeable(&pb::CompleteAwakeableCommand::decode(payload)?),
         T::ATTACH_INVOCATION => attach(pb::AttachInvocationCommand::decode(payload)?),
-        T::GET_INVOCATION_OUTPUT => get_output(pb::GetInvocationOutputCommand::decode(payload)?),
+        T::GET_INVOCATION_OUTPUT => attach(pb::GetInvocationOutputCommand::decode(payload)?.into()),
         T::GET_PROMISE | T::PEEK_PROMISE | T::COMPLETE_PROMISE => promise(ty, payload)?,
         _ => state(ty, payload)?,
     })
@@ -104,20 +104,16 @@ fn output(it: &pb::OutputCommand) -> Fields {
 }
 
 fn call(it: &pb::CallCommand) -> Fields {
-    Fields::new(&it.name)
-        .plain("service_name", &it.service_name)
-        .plain("handler_name", &it.handler_name)
-        .plain("key", &it.key)
-        .payload("parameter", form::bytes(&it.parameter))
-        .put("headers", Form::Headers, form::headers(&it.headers))
-        .optional("idempotency_key", it.idempotency_key.as_deref())
-        .optional("scope", it.scope.as_deref())
-        .optional("limit_key", it.limit_key.as_deref())
-        .plain("invocation_id_notification_idx", it.invocation_id_notification_idx)
-        .completion(it.result_completion_id)
+    called(it).completion(it.result_completion_id)
 }
 
-fn one_way_call(it: &pb::OneWayCallCommand) -> Fields {
+fn one_way_call(it: pb::OneWayCallCommand) -> Fields {
+    let invoke_time = it.invoke_time;
+    called(&it.into()).uncompared("invoke_time", invoke_time)
+}
+
+/// What calls of both kinds have.
+fn called(it: &pb::CallCommand) -> Fields {
     Fields::new(&it.name)
         .plain("service_name", &it.service_name)
         .plain("handler_name", &it.handler_name)
@@ -128,7 +124,6 @@ fn one_way_call(it: &pb::OneWayCallCommand) -> Fields {
         .optional("scope", it.scope.as_deref())
         .optional("limit_key", it.limit_key.as_deref())
         .plain("invocation_id_notification_idx", it.invocation_id_notification_idx)
-        .uncompared("invoke_time", it.invoke_time)
 }
 
 fn send_signal(it: &pb::SendSignalCommand) -> Fields {
@@ -162,17 +157,6 @@ fn awakeable(it: &pb::CompleteAwakeableCommand) -> Fields {
 
 fn attach(it: pb::AttachInvocationCommand) -> Fields {
     use pb::attach_invocation_command::Target as T;
-    let target = match it.target {
-        Some(T::InvocationId(id)) => id,
-        Some(T::IdempotentRequestTarget(_)) => "IdempotentRequestTarget".to_owned(),
-        Some(T::WorkflowTarget(_)) => "WorkflowTarget".to_owned(),
-        None => form::absent(),
-    };
-    Fields::new(&it.name).plain("target", target).completion(it.result_completion_id)
-}
-
-fn get_output(it: pb::GetInvocationOutputCommand) -> Fields {
-    use pb::get_invocation_output_command::Target as T;
     let target = match it.target {
         Some(T::InvocationId(id)) => id,
         Some(T::IdempotentRequestTarget(_)) => "IdempotentRequestTarget".to_owned(),

@@ -94,7 +94,7 @@ fn command(ty: MessageType, payload: Bytes) -> Result<Said, prost::DecodeError> 
         T::ONE_WAY_CALL => one_way_call(pb::OneWayCallCommand::decode(payload)?),
         T::SEND_SIGNAL => send_signal(pb::SendSignalCommand::decode(payload)?),
         T::ATTACH_INVOCATION => attach(pb::AttachInvocationCommand::decode(payload)?),
-        T::GET_INVOCATION_OUTPUT => get_output(pb::GetInvocationOutputCommand::decode(payload)?),
+        T::GET_INVOCATION_OUTPUT => attach(pb::GetInvocationOutputCommand::decode(payload)?.into()),
         T::COMPLETE_AWAKEABLE => awakeable(pb::CompleteAwakeableCommand::decode(payload)?),
         T::GET_PROMISE | T::PEEK_PROMISE | T::COMPLETE_PROMISE => promise(ty, payload)?,
         _ => state(ty, payload)?,
@@ -219,17 +219,6 @@ fn send_signal(it: pb::SendSignalCommand) -> Said {
 
 fn attach(it: pb::AttachInvocationCommand) -> Said {
     use pb::attach_invocation_command::Target as T;
-    let said = Said::new(it.name).completes(it.result_completion_id);
-    match it.target {
-        Some(T::InvocationId(id)) => said.with("invocation", id),
-        Some(T::IdempotentRequestTarget(it)) => idempotent(said, &it),
-        Some(T::WorkflowTarget(it)) => workflow(said, &it),
-        None => said,
-    }
-}
-
-fn get_output(it: pb::GetInvocationOutputCommand) -> Said {
-    use pb::get_invocation_output_command::Target as T;
     let said = Said::new(it.name).completes(it.result_completion_id);
     match it.target {
         Some(T::InvocationId(id)) => said.with("invocation", id),

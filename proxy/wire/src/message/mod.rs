@@ -4,6 +4,7 @@
 //! stored in a journal are the bytes as they arrived: a message is decoded to be understood, never
 //! to be encoded again.
 
+mod alike;
 mod future;
 mod notification;
 mod types;

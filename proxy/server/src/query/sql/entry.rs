@@ -136,26 +136,8 @@ fn command(ty: T, payload: Bytes, called: &Called<'_>) -> Result<Value, prost::D
         T::CALL => call(pb::CallCommand::decode(payload)?, called),
         T::ONE_WAY_CALL => one_way_call(pb::OneWayCallCommand::decode(payload)?, called),
         T::SEND_SIGNAL => send_signal(pb::SendSignalCommand::decode(payload)?),
-        T::ATTACH_INVOCATION => {
-            use pb::attach_invocation_command::Target as Of;
-            let it = pb::AttachInvocationCommand::decode(payload)?;
-            let target = it.target.map(|target| match target {
-                Of::InvocationId(id) => json!({ "InvocationId": id }),
-                Of::IdempotentRequestTarget(it) => idempotent(&it),
-                Of::WorkflowTarget(it) => workflow(&it),
-            });
-            json!({ "target": target, "completion_id": it.result_completion_id, "name": it.name })
-        }
-        T::GET_INVOCATION_OUTPUT => {
-            use pb::get_invocation_output_command::Target as Of;
-            let it = pb::GetInvocationOutputCommand::decode(payload)?;
-            let target = it.target.map(|target| match target {
-                Of::InvocationId(id) => json!({ "InvocationId": id }),
-                Of::IdempotentRequestTarget(it) => idempotent(&it),
-                Of::WorkflowTarget(it) => workflow(&it),
-            });
-            json!({ "target": target, "completion_id": it.result_completion_id, "name": it.name })
-        }
+        T::ATTACH_INVOCATION => attach(pb::AttachInvocationCommand::decode(payload)?),
+        T::GET_INVOCATION_OUTPUT => attach(pb::GetInvocationOutputCommand::decode(payload)?.into()),
         T::COMPLETE_AWAKEABLE => {
             use pb::complete_awakeable_command::Result as R;
             let it = pb::CompleteAwakeableCommand::decode(payload)?;
@@ -179,14 +161,22 @@ fn output(it: pb::OutputCommand) -> Value {
     json!({ "result": result, "name": it.name })
 }
 
-fn call(it: pb::CallCommand, called: &Called<'_>) -> Value {
-    let (service, key, handler) = (&it.service_name, &it.key, &it.handler_name);
-    json!({
-        "request": called.request(service, key, handler, &Sent {
+fn request(it: &pb::CallCommand, called: &Called<'_>) -> Value {
+    called.request(
+        &it.service_name,
+        &it.key,
+        &it.handler_name,
+        &Sent {
             idempotency_key: it.idempotency_key.as_deref(),
             headers: headers(&it.headers),
             parameter: bytes(&it.parameter),
-        }),
+        },
+    )
+}
+
+fn call(it: pb::CallCommand, called: &Called<'_>) -> Value {
+    json!({
+        "request": request(&it, called),
         "invocation_id_completion_id": it.invocation_id_notification_idx,
         "result_completion_id": it.result_completion_id,
         "name": it.name,
@@ -194,14 +184,11 @@ fn call(it: pb::CallCommand, called: &Called<'_>) -> Value {
 }
 
 fn one_way_call(it: pb::OneWayCallCommand, called: &Called<'_>) -> Value {
-    let (service, key, handler) = (&it.service_name, &it.key, &it.handler_name);
+    let invoke_time = it.invoke_time;
+    let it = pb::CallCommand::from(it);
     json!({
-        "request": called.request(service, key, handler, &Sent {
-            idempotency_key: it.idempotency_key.as_deref(),
-            headers: headers(&it.headers),
-            parameter: bytes(&it.parameter),
-        }),
-        "invoke_time": it.invoke_time,
+        "request": request(&it, called),
+        "invoke_time": invoke_time,
         "invocation_id_completion_id": it.invocation_id_notification_idx,
         "name": it.name,
     })
@@ -220,6 +207,16 @@ fn send_signal(it: pb::SendSignalCommand) -> Value {
     });
     json!({ "target_invocation_id": it.target_invocation_id, "signal_id": signal,
         "result": result, "name": it.entry_name })
+}
+
+fn attach(it: pb::AttachInvocationCommand) -> Value {
+    use pb::attach_invocation_command::Target as Of;
+    let target = it.target.map(|target| match target {
+        Of::InvocationId(id) => json!({ "InvocationId": id }),
+        Of::IdempotentRequestTarget(it) => idempotent(&it),
+        Of::WorkflowTarget(it) => workflow(&it),
+    });
+    json!({ "target": target, "completion_id": it.result_completion_id, "name": it.name })
 }
 
 fn idempotent(it: &pb::IdempotentRequestTarget) -> Value {
