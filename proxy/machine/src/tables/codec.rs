@@ -185,6 +185,20 @@ pub fn scan(kv: &dyn Kv, from: &[u8], to: &[u8], each: &mut Visitor<'_>) -> Resu
     fault.map_or(Ok(()), Err)
 }
 
+/// Shows all rows of a partition in one table, their keys taken apart by `parse`, until `each`
+/// answers false.
+pub fn scan_table<K>(
+    kv: &dyn Kv,
+    (table, partition): (TableId, PartitionId),
+    parse: impl Fn(&[u8]) -> Option<K>,
+    each: &mut dyn FnMut(K, Bytes) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    let prefix = KeyWriter::new(table, partition).done();
+    scan(kv, &prefix, &after(&prefix), &mut |key, value| {
+        each(parse(key).ok_or_else(|| corrupt(table, "a key is malformed"))?, value)
+    })
+}
+
 /// Removes rows that begin with `prefix`, at most `max`; true where none is left.
 pub fn delete_some(txn: &mut Txn<'_>, prefix: &[u8], max: usize) -> Result<bool, Fault> {
     let (mut keys, mut more) = (vec![], false);

@@ -2,7 +2,9 @@
 //! first come first served. The lock's row says where to look, so that what was deleted before is
 //! never read again.
 
-use super::codec::{Bad, KeyReader, KeyWriter, after, corrupt, decode, encode, scan as scan_rows};
+use super::codec::{
+    Bad, KeyReader, KeyWriter, corrupt, decode, encode, scan as scan_rows, scan_table,
+};
 use super::state::Owner;
 use super::{TableId, convert, generated as pb};
 use crate::command::StateMap;
@@ -106,10 +108,7 @@ pub fn scan(
     partition: PartitionId,
     each: &mut dyn FnMut(Row) -> bool,
 ) -> Result<(), Fault> {
-    let prefix = KeyWriter::new(TABLE, partition).done();
-    scan_rows(kv, &prefix, &after(&prefix), &mut |key, value| {
-        let (service, key, sequence) =
-            parse(key).ok_or_else(|| corrupt(TABLE, "a key is malformed"))?;
+    scan_table(kv, (TABLE, partition), parse, &mut |(service, key, sequence), value| {
         Ok(each(Row { service, key, sequence, waiting: waiting_in(value)? }))
     })
 }

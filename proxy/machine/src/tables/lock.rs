@@ -1,7 +1,7 @@
 //! `l | partition:u16 | service | key` -> `Lock`. Which invocation holds an object key, and where
 //! the inbox of the key begins and ends. No row: nobody holds it and nobody waits.
 
-use super::codec::{KeyReader, KeyWriter, after, corrupt, decode, encode, scan as scan_rows};
+use super::codec::{KeyReader, KeyWriter, decode, encode, scan_table};
 use super::state::Owner;
 use super::{TableId, convert, generated as pb};
 use crate::id::{InvocationId, PartitionId};
@@ -42,9 +42,7 @@ pub fn scan(
     partition: PartitionId,
     each: &mut dyn FnMut(String, String, Lock) -> bool,
 ) -> Result<(), Fault> {
-    let prefix = KeyWriter::new(TABLE, partition).done();
-    scan_rows(kv, &prefix, &after(&prefix), &mut |key, value| {
-        let (service, key) = parse(key).ok_or_else(|| corrupt(TABLE, "a key is malformed"))?;
+    scan_table(kv, (TABLE, partition), parse, &mut |(service, key), value| {
         Ok(each(service, key, lock_in(value)?))
     })
 }

@@ -2,7 +2,7 @@
 //! in order, until the other has made it durable. `m | partition:u16 | 1:u8 | to:u16` -> `Outbox`
 //! says which sequences there are, so that nothing is searched for.
 
-use super::codec::{KeyReader, KeyWriter, after, corrupt, decode, encode, scan as scan_rows};
+use super::codec::{KeyReader, KeyWriter, decode, encode, scan_table};
 use super::{TableId, generated as pb};
 use crate::id::PartitionId;
 use crate::kv::{Fault, Kv, Txn};
@@ -71,9 +71,7 @@ pub fn scan(
     partition: PartitionId,
     each: &mut dyn FnMut(PartitionId, u64, Bytes) -> bool,
 ) -> Result<(), Fault> {
-    let prefix = KeyWriter::new(TABLE, partition).done();
-    scan_rows(kv, &prefix, &after(&prefix), &mut |key, value| {
-        let (_, to, sequence) = parse(key).ok_or_else(|| corrupt(TABLE, "a key is malformed"))?;
+    scan_table(kv, (TABLE, partition), parse, &mut |(_, to, sequence), value| {
         Ok(each(to, sequence, value))
     })
 }

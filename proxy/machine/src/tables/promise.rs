@@ -1,7 +1,7 @@
 //! `o | partition:u16 | service | key | name` -> `Promise`. The promises of a workflow key: a
 //! result, or those who wait for it.
 
-use super::codec::{KeyReader, KeyWriter, after, corrupt, decode, encode, keys, scan as scan_rows};
+use super::codec::{KeyReader, KeyWriter, decode, encode, keys, scan_table};
 use super::state::Owner;
 use super::{TableId, convert, generated as pb};
 use crate::id::{InvocationId, PartitionId};
@@ -84,10 +84,7 @@ pub fn scan(
     partition: PartitionId,
     each: &mut dyn FnMut(Row) -> bool,
 ) -> Result<(), Fault> {
-    let prefix = KeyWriter::new(TABLE, partition).done();
-    scan_rows(kv, &prefix, &after(&prefix), &mut |key, value| {
-        let (service, key, name) =
-            parse(key).ok_or_else(|| corrupt(TABLE, "a key is malformed"))?;
+    scan_table(kv, (TABLE, partition), parse, &mut |(service, key, name), value| {
         Ok(each(Row { service, key, name, promise: promise_in(value)? }))
     })
 }

@@ -1,7 +1,7 @@
 //! `r | partition:u16 | id:24` -> empty. The invocations in `Status::Running`, so that recovery
 //! finds them without reading those that wait or are completed.
 
-use super::codec::{KeyReader, KeyWriter, after};
+use super::codec::{KeyReader, KeyWriter};
 use super::{TableId, codec};
 use crate::id::{InvocationId, PartitionId};
 use crate::kv::{Fault, Kv, Txn};
@@ -31,11 +31,7 @@ pub fn scan(
     partition: PartitionId,
     each: &mut dyn FnMut(InvocationId) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let prefix = KeyWriter::new(TABLE, partition).done();
-    codec::scan(kv, &prefix, &after(&prefix), &mut |key, _| {
-        let (_, id) = parse(key).ok_or_else(|| codec::corrupt(TABLE, "a key is malformed"))?;
-        each(id).map(|()| true)
-    })
+    codec::scan_table(kv, (TABLE, partition), parse, &mut |(_, id), _| each(id).map(|()| true))
 }
 
 fn parse(key: &[u8]) -> Option<(PartitionId, InvocationId)> {

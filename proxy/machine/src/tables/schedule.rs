@@ -1,7 +1,7 @@
 //! `c | partition:u16 | id:24` -> `Schedule`. What runs at which times: the plan, what is due next
 //! and what became of the last run. A row that is due also has one in the timer table.
 
-use super::codec::{Bad, KeyReader, KeyWriter, after, corrupt, decode, encode, scan as scan_rows};
+use super::codec::{Bad, KeyReader, KeyWriter, decode, encode, scan_table};
 use super::convert::*;
 use super::timer::{Timer, TimerKind};
 use super::{TableId, generated as pb};
@@ -133,9 +133,7 @@ pub fn scan(
     partition: PartitionId,
     each: &mut dyn FnMut(Schedule) -> bool,
 ) -> Result<(), Fault> {
-    let prefix = KeyWriter::new(TABLE, partition).done();
-    scan_rows(kv, &prefix, &after(&prefix), &mut |key, value| {
-        parse(key).ok_or_else(|| corrupt(TABLE, "a key is malformed"))?;
+    scan_table(kv, (TABLE, partition), parse, &mut |_, value| {
         Ok(each(row_in(decode(TABLE, value)?).map_err(|bad| bad.of(TABLE))?))
     })
 }

@@ -1,7 +1,9 @@
 //! `s | partition:u16 | service | key | state key` -> `State`. The state of objects and workflows;
 //! the pairs of one key scan in the order of the bytes of their state keys.
 
-use super::codec::{KeyReader, KeyWriter, after, corrupt, decode, encode, keys, scan as scan_rows};
+use super::codec::{
+    KeyReader, KeyWriter, after, decode, encode, keys, scan as scan_rows, scan_table,
+};
 use super::{TableId, generated as pb};
 use crate::id::PartitionId;
 use crate::kv::{Fault, Kv, Txn};
@@ -84,10 +86,7 @@ pub fn scan_all(
     partition: PartitionId,
     each: &mut dyn FnMut(Row) -> bool,
 ) -> Result<(), Fault> {
-    let prefix = KeyWriter::new(TABLE, partition).done();
-    scan_rows(kv, &prefix, &after(&prefix), &mut |key, value| {
-        let (service, key, state_key) =
-            parse(key).ok_or_else(|| corrupt(TABLE, "a key is malformed"))?;
+    scan_table(kv, (TABLE, partition), parse, &mut |(service, key, state_key), value| {
         let value = decode::<pb::State>(TABLE, value)?.value;
         Ok(each(Row { service, key, state_key, value }))
     })
