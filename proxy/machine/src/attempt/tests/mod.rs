@@ -23,6 +23,7 @@ pub(crate) mod frames;
 mod properties;
 mod request;
 mod timers;
+mod told;
 
 use super::*;
 use crate::{model::*, retry::RetryPolicy};
