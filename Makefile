@@ -74,4 +74,4 @@ env: prerequisites
 
 deny:
 	cargo deny --locked check
-	cargo deny --locked --manifest-path tests/foreign/Cargo.toml check --config deny.toml
+	cargo deny --locked --manifest-path tests/foreign/Cargo.toml check --config $(CURDIR)/deny.toml

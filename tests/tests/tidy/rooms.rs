@@ -1,6 +1,8 @@
 //! The floors of the server: who may use whom.
 
-use super::source::Source;
+use super::{root, source::Source};
+use std::collections::BTreeSet;
+use std::fs;
 
 /// Rooms of `proxy/server/src`, lowest floor first. A room may use lower floors, never its own or
 /// a higher one. The house is stacked: each of its rooms is a floor.
@@ -8,7 +10,7 @@ const FLOORS: [&[&str]; 7] = [
     &["chance", "clock", "duration", "telemetry", "store", "http", "schema"],
     &["partition", "registry", "query", "delivery", "guard"],
     &["tasks"],
-    &["ingress", "invoker", "notifier", "egress", "bridge", "admin"],
+    &["ingress", "invoker", "notifier", "bridge", "admin"],
     &["config"],
     &["node"],
     &["cli", "main"],
@@ -76,6 +78,16 @@ fn floor(room: &str) -> Option<usize> {
 
 fn first_word(text: &str) -> &str {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
+#[test]
+fn the_floors_have_the_rooms_that_there_are() {
+    let listed: BTreeSet<String> = FLOORS.concat().into_iter().map(str::to_owned).collect();
+    let entries = fs::read_dir(root().join(SERVER)).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let there = names.map(|name| name.trim_end_matches(".rs").to_owned());
+    let there: BTreeSet<String> = there.filter(|name| name != "lib").collect();
+    assert_eq!(listed, there);
 }
 
 #[test]
