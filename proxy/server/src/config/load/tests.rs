@@ -1,5 +1,7 @@
 //! Precedence, and what a person reads when a setting is wrong.
 
+mod documented;
+
 use super::*;
 use expect_test::{Expect, expect};
 
