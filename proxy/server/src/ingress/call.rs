@@ -31,6 +31,9 @@ const PREFER_ATTACH: &str = "holdfast-attach";
 
 impl Called<'_> {
     /// What can be said before the body is read.
+    ///
+    /// # Errors
+    /// Where the handler is private, the method or the idempotency key is none that it takes.
     pub fn check(&self, head: &Parts) -> Result<(), Error> {
         if !self.service.public {
             return Err(Error::Private(self.service.name.clone()));

@@ -47,11 +47,16 @@ enum Target {
 }
 
 impl Named {
+    /// # Errors
+    /// `InvocationId` where it is none.
     pub fn by_id(text: &str) -> Result<Named, Error> {
         text.parse().map(Named::Id).map_err(Error::InvocationId)
     }
 
     /// Reads a JSON body.
+    ///
+    /// # Errors
+    /// `Target` and `InvocationId` where it names nothing, `Scope` where it names a scope.
     pub fn by_body(body: &[u8]) -> Result<Named, Error> {
         let target =
             serde_json::from_slice(body).map_err(|error| Error::Target(error.to_string()))?;
