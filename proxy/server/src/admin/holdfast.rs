@@ -105,7 +105,7 @@ fn limit(wanted: Option<usize>) -> Result<usize, Error> {
 
 fn statuses(text: Option<&str>) -> Result<Vec<Status>, Error> {
     match text {
-        None => Ok(Status::ALL.into_iter().filter(|it| *it != Status::Completed).collect()),
+        None => Ok(Status::UNDER_WAY.into()),
         Some("all") => Ok(Status::ALL.into()),
         Some(names) => names.split(',').map(|name| status(name.trim())).collect(),
     }

@@ -462,6 +462,14 @@ pub(super) fn is_false(value: &bool) -> bool {
 }
 
 impl Status {
+    /// All but the last of all.
+    pub const UNDER_WAY: [Status; 7] = {
+        let [under_way @ .., Status::Completed] = Status::ALL else {
+            panic!("what has completed is not under way")
+        };
+        under_way
+    };
+
     pub const ALL: [Status; 8] = [
         Status::Pending,
         Status::Scheduled,

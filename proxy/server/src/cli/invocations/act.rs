@@ -32,26 +32,21 @@ pub struct Act {
     accepted: &'static str,
 }
 
-const UNDER_WAY: &[Status] = &[
-    Status::Pending,
-    Status::Scheduled,
-    Status::Ready,
-    Status::Running,
-    Status::BackingOff,
-    Status::Suspended,
-    Status::Paused,
-];
-
 impl Act {
     pub const CANCEL: Act = Act {
         verb: "cancel",
         route: "cancel",
-        of: UNDER_WAY,
+        of: &Status::UNDER_WAY,
         done: "cancelled",
         accepted: "told to stop",
     };
-    pub const KILL: Act =
-        Act { verb: "kill", route: "kill", of: UNDER_WAY, done: "killed", accepted: "killed" };
+    pub const KILL: Act = Act {
+        verb: "kill",
+        route: "kill",
+        of: &Status::UNDER_WAY,
+        done: "killed",
+        accepted: "killed",
+    };
     pub const PAUSE: Act = Act {
         verb: "pause",
         route: "pause",

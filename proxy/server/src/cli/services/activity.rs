@@ -14,16 +14,6 @@ use std::{collections::BTreeMap, fmt::Write, process::ExitCode};
 /// Most keys that are shown, those with the longest queues first.
 const KEYS_MAX: usize = 100;
 
-/// In the order of their columns.
-const SHOWN: [Status; 7] = [
-    Status::Pending,
-    Status::Scheduled,
-    Status::Ready,
-    Status::Running,
-    Status::BackingOff,
-    Status::Suspended,
-    Status::Paused,
-];
 /// Of these one can ask why they stand still.
 const BLOCKED: [Status; 3] = [Status::Pending, Status::BackingOff, Status::Paused];
 
@@ -91,7 +81,7 @@ fn draw(groups: &[Row], keys: &[Row], now: jiff::Timestamp, paint: Paint) -> Str
         let rows: Vec<Vec<String>> =
             handlers.iter().map(|(name, handler)| handler.row(name, now, paint)).collect();
         let mut head = vec!["HANDLER".to_owned()];
-        head.extend(SHOWN.map(|status| status.as_str().to_uppercase()));
+        head.extend(Status::UNDER_WAY.map(|status| status.as_str().to_uppercase()));
         head.extend(["OLDEST".to_owned(), "STANDS STILL LONGEST".to_owned()]);
         let head: Vec<&str> = head.iter().map(String::as_str).collect();
         out.push_str(&indent(&columns(&head, &rows), 2));
@@ -126,7 +116,7 @@ impl<'r> Handler<'r> {
 
     fn row(&self, name: &str, now: jiff::Timestamp, paint: Paint) -> Vec<String> {
         let mut row = vec![name.to_owned()];
-        row.extend(SHOWN.map(|status| match self.counts.get(&status) {
+        row.extend(Status::UNDER_WAY.map(|status| match self.counts.get(&status) {
             Some(number) => number.to_string(),
             None => paint.dim("·"),
         }));
