@@ -4,6 +4,8 @@
 mod asks;
 mod calls;
 mod deployments;
+#[cfg(test)]
+mod documented;
 mod identity;
 mod invocations;
 mod limits;

@@ -3,6 +3,8 @@
 //! `holdfast config`.
 
 mod load;
+#[cfg(test)]
+pub(crate) mod pages;
 
 pub use load::{Error, Flag, Sources, guess, load};
 

@@ -2,40 +2,17 @@
 //! environment and in its sentences.
 
 use super::*;
-use crate::config::load;
-use std::{collections::BTreeSet, fs};
-
-/// One page.
-struct Page {
-    name: String,
-    text: String,
-}
-
-fn pages() -> Vec<Page> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = ["docs", "docs/errors"].map(|folder| fs::read_dir(root.join(folder)).unwrap());
-    let listed = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
-    let files = listed.filter(|path| path.extension().is_some_and(|it| it == "md"));
-    let all = files.chain(["README.md", "ARCHITECTURE.md"].map(|name| root.join(name)));
-    all.map(|path| Page {
-        name: path.file_name().unwrap().to_string_lossy().into_owned(),
-        text: fs::read_to_string(path).unwrap(),
-    })
-    .collect()
-}
-
-/// The blocks of a page in that language.
-fn blocks<'p>(page: &'p Page, language: &str) -> Vec<&'p str> {
-    let begin = format!("```{language}\n");
-    let blocks = page.text.split(begin.as_str()).skip(1);
-    blocks.map(|rest| rest.split("```").next().unwrap_or_default()).collect()
-}
+use crate::config::{
+    load,
+    pages::{self, Page},
+};
+use std::collections::BTreeSet;
 
 #[test]
 fn files_in_the_documentation_are_configuration_files() {
     let mut read = 0;
-    for page in pages() {
-        for block in blocks(&page, "toml") {
+    for page in pages::all() {
+        for block in page.blocks("toml") {
             // What stands for a secret may stand for its hash.
             let block = block.replace("\"…\"", &format!("\"{}\"", "0".repeat(64)));
             let config: Config = toml::from_str(&block)
@@ -71,7 +48,7 @@ fn named(page: &Page, sections: &BTreeSet<String>) -> Vec<String> {
         let end = rest.find(|c: char| !c.is_ascii_uppercase() && !c.is_ascii_digit() && c != '_');
         rest[..end.unwrap_or(rest.len())].to_lowercase().replace("__", ".")
     });
-    let spans = page.text.split('`').skip(1).step_by(2).filter_map(|span| {
+    let spans = page.spans().filter_map(|span| {
         let key = span.split([' ', '=']).next()?;
         let (section, _) = key.split_once('.')?;
         let is_key = sections.contains(section) && key.chars().all(is_of_key);
@@ -85,7 +62,7 @@ fn settings_in_the_documentation_are_settings() {
     let sections = toml::from_str::<Table>(&Config::default().to_toml()).unwrap();
     let sections: BTreeSet<String> = sections.keys().cloned().collect();
     let mut all = BTreeSet::new();
-    for page in pages() {
+    for page in pages::all() {
         for key in named(&page, &sections) {
             assert!(is_known(&key), "{}: there is no setting `{key}`", page.name);
             all.insert(key);
