@@ -19,4 +19,5 @@ pub mod retry;
 pub mod schedule;
 pub mod tables;
 pub mod task;
+pub mod text;
 pub mod time;

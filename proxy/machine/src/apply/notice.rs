@@ -3,7 +3,6 @@
 
 use super::Turn;
 use super::cancel::ABORTED;
-use super::said::cut;
 use crate::command::Reply;
 use crate::effect::Effect;
 use crate::id::InvocationId;
@@ -13,6 +12,7 @@ use crate::tables::invocation::{Record, SinkKind};
 use crate::tables::notice::{FailureSummary, Notice, What};
 use crate::tables::notified::{self, NotificationId};
 use crate::tables::queue;
+use crate::text::cut;
 use holdfast_wire::message::CANCEL_SIGNAL_INDEX;
 
 /// Longest message of a failure that is told, in bytes.

@@ -13,6 +13,7 @@ use crate::retry::{Next, OnMaxAttempts};
 use crate::tables::event::{self, EVENTS_MAX, Event, EventKind};
 use crate::tables::invocation::{Record, SinkKind};
 use crate::tables::timer::{Timer, TimerKind};
+use crate::text::cut;
 use bytes::Bytes;
 use holdfast_wire::message::{MessageType, pb};
 use std::time::Duration;
@@ -267,15 +268,6 @@ fn shortened(failure: &AttemptFailure) -> AttemptFailure {
         doc_code: failure.doc_code.clone(),
         related: failure.related.clone(),
     }
-}
-
-/// The beginning of a text, of whole characters.
-pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
-    let mut end = text.len().min(bytes_max);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 fn no_output() -> Outcome {

@@ -7,8 +7,11 @@ use super::{
 };
 use crate::{
     command::Reaction,
-    model::{AttemptFailure, Awaiting, Callee, Combinator, Entry, RelatedCommand},
-    model::{JOURNAL_MISMATCH, SignalName, Target},
+    model::{
+        AttemptFailure, Awaiting, Callee, Combinator, Entry, JOURNAL_MISMATCH, RelatedCommand,
+        SignalName, Target,
+    },
+    text,
 };
 use bytes::Bytes;
 use holdfast_wire::{
@@ -203,7 +206,6 @@ fn reaction(scene: &Scene<'_>, error: &pb::Error) -> Reaction {
 }
 
 fn cut(mut text: String, bytes_max: usize) -> String {
-    let end = (0..=bytes_max.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-    text.truncate(end.unwrap_or(0));
+    text.truncate(text::cut(&text, bytes_max).len());
     text
 }

@@ -5,6 +5,7 @@ use super::pb as rpc;
 use crate::bridge::a2a::error::{Error, Grpc};
 use crate::http::{Body, empty};
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
+use holdfast_machine::text::cut;
 use http::{HeaderMap, HeaderValue, Response, header::CONTENT_TYPE};
 use prost::Message;
 use prost_types::Any;
@@ -109,12 +110,8 @@ fn value(text: &str) -> HeaderValue {
 
 /// Everything but visible ASCII, and the percent sign itself, as `%XX`.
 fn percent(text: &str) -> String {
-    let mut end = text.len().min(MESSAGE_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
     let mut out = String::new();
-    for byte in text[..end].bytes() {
+    for byte in cut(text, MESSAGE_BYTES_MAX).bytes() {
         match byte {
             b'%' | ..b' ' | 0x7f.. => {
                 write!(out, "%{byte:02X}").expect("a string takes everything");

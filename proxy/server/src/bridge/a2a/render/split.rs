@@ -1,6 +1,7 @@
 //! Large artifacts in streams: some clients take no event of more than 4 MiB.
 
 use crate::bridge::a2a::model::{ArtifactUpdate, Content, Part, StreamResponse};
+use holdfast_machine::text;
 
 /// The most of a part that one event holds, in bytes; text may need six times as much in JSON.
 const PIECE_BYTES_MAX: usize = 512 << 10;
@@ -55,10 +56,9 @@ fn cut(part: &Part) -> Vec<Part> {
             let mut rest = text.as_str();
             let mut pieces = vec![];
             while rest.len() > PIECE_BYTES_MAX {
-                let end = (0..=PIECE_BYTES_MAX).rev().find(|end| rest.is_char_boundary(*end));
-                let (piece, others) = rest.split_at(end.unwrap_or_default());
+                let piece = text::cut(rest, PIECE_BYTES_MAX);
                 pieces.push(with(Content::Text(piece.to_owned())));
-                rest = others;
+                rest = &rest[piece.len()..];
             }
             pieces.push(with(Content::Text(rest.to_owned())));
             pieces
