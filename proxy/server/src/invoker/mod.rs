@@ -26,7 +26,7 @@ use crate::clock::Clock;
 use crate::http::client::Client;
 use crate::http::identity::Signer;
 use crate::partition::{Admission, Admitted, Handle, Hands, News, Place, Router};
-use crate::registry::{Limit, Limits, Registry};
+use crate::registry::{Bounds, Limit, Registry};
 use asking::Asking;
 use conversation::Conversation;
 use holdfast_machine::{
@@ -58,7 +58,7 @@ pub struct Invoker {
 pub struct Parts {
     pub client: Client,
     pub registry: Registry,
-    pub limits: Limits,
+    pub bounds: Bounds,
     pub clock: Arc<dyn Clock>,
     /// Signs each request, where the operator has given a key.
     pub signer: Option<Signer>,
@@ -268,7 +268,7 @@ impl Shared {
         self.parts.metrics.started();
         let mut promise = Promise::of(&start, partition);
         let schema = self.parts.registry.schema();
-        let routed = Route::of(&start, &schema, &self.parts.limits);
+        let routed = Route::of(&start, &schema, &self.parts.bounds);
         match routed.and_then(|route| self.conversation(&promise, start, news, (route, seat))) {
             Ok(conversation) => conversation.run().await,
             Err(error) => promise.fail(error),

@@ -3,7 +3,7 @@
 
 use super::error::Error;
 use crate::http::{below, identity::Signer};
-use crate::registry::{Deployment, Handler, Limits, Registry, Schema, Service};
+use crate::registry::{Bounds, Deployment, Handler, Registry, Schema, Service};
 use holdfast_machine::{
     attempt::{Callees, Head, Start, Terms},
     model::{AttemptOptions, Callee, Pin, Target},
@@ -30,12 +30,12 @@ pub(super) struct Route {
 impl Route {
     /// A pinned invocation goes where it is pinned to; another goes to the latest deployment of
     /// its service.
-    pub(super) fn of(start: &Start, schema: &Schema, limits: &Limits) -> Result<Route, Error> {
+    pub(super) fn of(start: &Start, schema: &Schema, bounds: &Bounds) -> Result<Route, Error> {
         let deployment = deployment(start, schema)?;
         let (service, handler) = handler(&start.target, &deployment, schema)?;
         Ok(Route {
-            version: version(start, &deployment, limits)?,
-            options: handler.attempt_options(limits),
+            version: version(start, &deployment, bounds)?,
+            options: handler.attempt_options(bounds),
             service: service.ty,
             deployment,
         })
@@ -126,14 +126,14 @@ fn handler<'a>(
     Ok((service, handler))
 }
 
-fn version(start: &Start, deployment: &Deployment, limits: &Limits) -> Result<Version, Error> {
+fn version(start: &Start, deployment: &Deployment, bounds: &Bounds) -> Result<Version, Error> {
     let (id, min, max) = (deployment.id, deployment.min_version, deployment.max_version);
     match start.pin {
         Some(Pin { version: pinned, .. }) if (min..=max).contains(&pinned.number()) => Ok(pinned),
         Some(Pin { version: pinned, .. }) => {
             Err(Error::VersionGone { deployment: id, pinned, min, max })
         }
-        None => Version::negotiate(min, max, limits.version_cap)
+        None => Version::negotiate(min, max, bounds.version_cap)
             .map_err(|reason| Error::NoCommonVersion { deployment: id, reason }),
     }
 }

@@ -9,7 +9,7 @@ use crate::http::identity::Signer;
 use crate::invoker::{self, Invoker};
 use crate::notifier::{self, Notifier};
 use crate::partition::{self, Router};
-use crate::registry::{self, Limits, Registry, discovery::Discovery, exposure::Exposure};
+use crate::registry::{self, Bounds, Registry, discovery::Discovery, exposure::Exposure};
 use crate::store::Store;
 use crate::telemetry;
 use holdfast_wire::version::Version;
@@ -61,7 +61,7 @@ impl<'c> Heart<'c> {
         let parts = invoker::Parts {
             client: self.client.clone(),
             registry: self.registry.clone(),
-            limits: limits(self.config),
+            bounds: bounds(self.config),
             clock: self.clock.clone(),
             signer: self.signer.clone(),
             cluster_name: self.config.registry.cluster_name.clone(),
@@ -106,8 +106,8 @@ fn discovery(config: &Config, client: &Client, signer: Option<&Signer>) -> Disco
     }
 }
 
-fn limits(config: &Config) -> Limits {
-    Limits {
+fn bounds(config: &Config) -> Bounds {
+    Bounds {
         message_bytes_max: config.protocol.message_bytes_max,
         eager_state_bytes_max: config.partition.eager_state_bytes_max,
         version_cap: Version::from_number(config.protocol.version_max)

@@ -24,7 +24,7 @@ pub use error::{Error, Fault};
 pub use limit::{Limit, Subject};
 pub use notices::NOTIFY_URL;
 pub use options::{Declared, DeclaredRetry, Options};
-pub use schema::{Deployment, Handler, Limits, Schema, Service};
+pub use schema::{Bounds, Deployment, Handler, Schema, Service};
 pub use tables::{Overrides, type_name};
 
 use crate::chance;
@@ -236,8 +236,8 @@ impl Registry {
         Ok(deployment(&schema, id))
     }
 
-    /// Forgets a deployment. Without `force`, `pinned` has to count no invocations on it, and no
-    /// service may have its latest revision there.
+    /// Forgets a deployment. Unless its usage does not matter, no invocation may be pinned to it,
+    /// and no service may have its latest revision there.
     ///
     /// # Errors
     /// `UnknownDeployment`, `InUse`, `Store`.
@@ -310,7 +310,7 @@ impl Shared {
 pub enum Usage {
     /// So many that are not completed are pinned to it.
     Pinned(u64),
-    /// Nobody cares.
+    /// It does not matter.
     Forced,
 }
 

@@ -119,20 +119,20 @@ impl Handler {
         }
     }
 
-    pub fn attempt_options(&self, limits: &Limits) -> AttemptOptions {
+    pub fn attempt_options(&self, bounds: &Bounds) -> AttemptOptions {
         AttemptOptions {
             inactivity_timeout: self.options.inactivity_timeout,
             abort_timeout: self.options.abort_timeout,
             retry: self.options.retry,
-            message_bytes_max: limits.message_bytes_max,
-            eager_state_bytes_max: limits.eager_state_bytes_max,
+            message_bytes_max: bounds.message_bytes_max,
+            eager_state_bytes_max: bounds.eager_state_bytes_max,
         }
     }
 }
 
 /// Bounds of what goes over the wire, in bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct Bounds {
     pub message_bytes_max: usize,
     pub eager_state_bytes_max: usize,
     /// Highest protocol version that is chosen.

@@ -109,7 +109,8 @@ impl Tables {
     /// Changes how a deployment is reached, and nothing about its services unless `overwrite`.
     ///
     /// # Errors
-    /// `NotSimilar` when the protocol range is another one; as `register` where `overwrite`.
+    /// `UnknownDeployment`; `NotSimilar` when the protocol range is another one; `AddressTaken` by
+    /// another deployment; as `register` where `overwrite`.
     pub fn update(
         &mut self,
         id: DeploymentId,

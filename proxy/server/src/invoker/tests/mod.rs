@@ -85,7 +85,7 @@ impl Bench {
         };
         let store = Arc::new(Memory::new(Partitions(1)));
         let registry = Registry::open(registry_config, store, discovery, clock.clone()).unwrap();
-        let limits = Limits {
+        let bounds = Bounds {
             message_bytes_max: 1 << 20,
             eager_state_bytes_max: 1 << 20,
             version_cap: version,
@@ -96,7 +96,7 @@ impl Bench {
             Parts {
                 client,
                 registry: registry.clone(),
-                limits,
+                bounds,
                 clock,
                 signer: None,
                 cluster_name: "localcluster".into(),
