@@ -2,6 +2,7 @@
 //! after one failed commit never tries another.
 
 mod options;
+mod pack;
 mod space;
 #[cfg(test)]
 mod tests;
@@ -15,8 +16,12 @@ use holdfast_machine::{
     id::{PartitionId, Partitions},
     kv::{Fault, Kv, Writes},
 };
+use pack::{packed, unpacked};
 use rocksdb::{DB, ReadOptions, WriteBatch, WriteOptions};
-use std::sync::{Arc, OnceLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
 /// Bytes of a batch beside keys and values: a header, and a tag and two lengths for each row.
 const BATCH_HEADER_BYTES: usize = 12;
@@ -115,14 +120,15 @@ fn check(config: &Config, partitions: Partitions) -> Result<(), Error> {
 }
 
 fn batch(writes: &Writes, (own_key, own_value): OwnRow) -> WriteBatch {
-    let row = |(key, value): (&Vec<u8>, &Option<Bytes>)| {
-        BATCH_ROW_BYTES + key.len() + value.as_ref().map_or(0, Bytes::len)
-    };
-    let own = BATCH_ROW_BYTES + own_key.len() + own_value.len();
-    let bytes = BATCH_HEADER_BYTES + own + writes.iter().map(row).sum::<usize>();
+    let rows: Vec<_> =
+        writes.iter().map(|(key, value)| (key, value.as_deref().map(packed))).collect();
+    let row = |key: &[u8], value: &[u8]| BATCH_ROW_BYTES + key.len() + value.len();
+    let own_value = packed(&own_value);
+    let bytes = rows.iter().map(|(key, value)| row(key, value.as_deref().unwrap_or_default()));
+    let bytes = BATCH_HEADER_BYTES + row(&own_key, &own_value) + bytes.sum::<usize>();
     let mut batch = WriteBatch::with_capacity_bytes(bytes);
     batch.put(own_key, own_value);
-    for (key, value) in writes {
+    for (key, value) in rows {
         match value {
             Some(value) => batch.put(key, value),
             None => batch.delete(key),
@@ -177,7 +183,11 @@ struct View<'a> {
 impl Kv for View<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
         let value = self.db.get_pinned_opt(key, self.read).map_err(unreadable)?;
-        Ok(value.map(|value| Bytes::copy_from_slice(&value)))
+        let value = value.as_deref().map(unpacked).transpose()?;
+        Ok(value.map(|value| match value {
+            Cow::Borrowed(value) => Bytes::copy_from_slice(value),
+            Cow::Owned(value) => value.into(),
+        }))
     }
 
     fn scan(
@@ -204,7 +214,7 @@ fn scan(
     let mut rows = db.raw_iterator_opt(read);
     rows.seek(from);
     while let Some((key, value)) = rows.item() {
-        if !each(key, value) {
+        if !each(key, &unpacked(value)?) {
             return Ok(());
         }
         rows.next();

@@ -99,17 +99,21 @@ fn a_start_that_was_broken_off_is_made_again() {
 }
 
 #[test]
-fn a_newer_format_is_refused_untouched() {
+fn another_format_is_refused_untouched() {
     let directory = tempfile::tempdir().unwrap();
     drop(open(directory.path()).unwrap());
     let label = directory.path().join("holdfast.toml");
-    fs::write(&label, "format = 2\nshards = \"many\"\n").unwrap();
+    fs::write(&label, "format = 3\nshards = \"many\"\n").unwrap();
     let error = refused(directory.path());
     assert_eq!(error.code(), "HF0025");
-    assert!(error.to_string().contains("has format 2, and this program reads up to 1"), "{error}");
+    assert!(error.to_string().contains("has format 3, and this program reads up to 2"), "{error}");
+    fs::write(&label, "format = 1\npartitions = 2\n").unwrap();
+    let error = refused(directory.path());
+    assert_eq!(error.code(), "HF0038");
+    assert!(error.to_string().contains("has format 1, and this program reads 2"), "{error}");
     fs::write(&label, "format = \n").unwrap();
     assert_eq!(refused(directory.path()).code(), "HF0021");
-    fs::write(&label, "format = 1\npartitions = 0\n").unwrap();
+    fs::write(&label, "format = 2\npartitions = 0\n").unwrap();
     assert_eq!(refused(directory.path()).code(), "HF0021");
 }
 
@@ -119,6 +123,41 @@ fn a_directory_keeps_its_number_of_partitions() {
     drop(open(directory.path()).unwrap());
     let store = Rocks::open(&config(directory.path()), Partitions(7)).unwrap();
     assert_eq!(store.partitions(), Partitions(2));
+}
+
+#[test]
+fn a_large_value_is_small_on_the_disk_if_it_can_be() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = |number: u64| {
+        Bytes::from(
+            (number..)
+                .flat_map(|line| format!("line {line}\n").into_bytes())
+                .take(1 << 20)
+                .collect::<Vec<_>>(),
+        )
+    };
+    let store = open(directory.path()).unwrap();
+    let Lease { fence, applied } = store.acquire(FIRST).unwrap();
+    let writes = (0..8).map(|number| (vec![b'a', number], Some(text(number.into())))).collect();
+    let sequence = applied.next();
+    store.commit(&Batch { fence, sequence, writes, durability: Durability::Sync }).unwrap();
+    assert!(store.usage().unwrap().log_bytes < 4 << 20);
+    let check = |store: &Rocks| {
+        assert_eq!(store.get(&[b'a', 3]).unwrap().unwrap(), text(3));
+        let mut seen = 0;
+        store
+            .scan(b"a", b"b", &mut |key, value| {
+                assert_eq!(value, text(key[1].into()));
+                seen += 1;
+                true
+            })
+            .unwrap();
+        assert_eq!(seen, 8);
+    };
+    check(&store);
+    store.rest().unwrap();
+    drop(store);
+    check(&open(directory.path()).unwrap());
 }
 
 #[test]
