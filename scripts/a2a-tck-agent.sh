@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # The agent for the protocol's test suite, at the root of a sidecar of its own on 127.0.0.1:$PORT.
 #
-#   a2a-tck-agent.sh FOLDER-OF-BINARIES [further flags of the sidecar]
+#   a2a-tck-agent.sh SIDECAR FOLDER-OF-SERVICES [further flags of the sidecar]
 #
 # Its data is forgotten when it ends. The suite uses one message id for many messages, so that
 # nothing is deduplicated, and its webhooks are on this machine.
 set -euo pipefail
 
-bin=$1
-shift
+holdfast=$1
+services=$2
+shift 2
 port=${PORT:-14310}
 data=$(mktemp -d "${TMPDIR:-/tmp}/a2a-tck.XXXXXX")
 sidecar=
@@ -16,9 +17,9 @@ trap '[ -z "$sidecar" ] || { kill "$sidecar" 2>/dev/null || true; wait "$sidecar
 trap 'exit 0' INT TERM
 
 # The service gets a free port of its own.
-env -u PORT "$bin/holdfast" run --ingress "127.0.0.1:$port" --admin 127.0.0.1:0 --data-dir "$data" \
+env -u PORT "$holdfast" run --ingress "127.0.0.1:$port" --admin 127.0.0.1:0 --data-dir "$data" \
   --set "a2a.root='tck'" --set "a2a.agents.tck.idempotency='off'" \
   --set "a2a.push.private_networks=['127.0.0.0/8']" --set a2a.push.allow_http=true \
-  "$@" -- "$bin/a2a_tck" &
+  "$@" -- "$services/a2a_tck" &
 sidecar=$!
 wait "$sidecar"

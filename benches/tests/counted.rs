@@ -36,7 +36,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// busy machine; without sharing it would be 2.
 const COMMITS_AT_32_CALLERS: f64 = 0.8;
 
-/// Instructions of operations in memory, in the release profile.
+/// Instructions of operations in memory, in the profile `quick`.
 const INSTRUCTIONS: [(&str, f64); 3] = [
     ("echo: accepted and completed", 30_000.0), // measured: 24,984
     ("three steps: accepted to completed", 118_000.0), // measured: 98,633
@@ -111,7 +111,7 @@ fn callers_at_once_share_commits() {
 fn instructions_of_decisions() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     if cfg!(debug_assertions) {
-        return skipped("instructions", &"the bounds are those of the release profile");
+        return skipped("instructions", &"the bounds are those of an optimized profile");
     }
     if let Err(error) = Command::new("valgrind").arg("--version").output() {
         return skipped("instructions", &format!("valgrind cannot be started: {error}"));

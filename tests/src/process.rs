@@ -108,7 +108,7 @@ fn from_env_or(variable: &str, name: &str) -> PathBuf {
     std::env::var_os(variable).map_or_else(|| target().join(name), PathBuf::from)
 }
 
-/// `target/release`, which `target/release/deps/THIS-TEST` is in.
+/// `target/PROFILE`, which `target/PROFILE/deps/THIS-TEST` is in.
 fn target() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().and_then(|deps| deps.parent()).expect("tests run from target/PROFILE/deps").into()

@@ -36,7 +36,7 @@ fn check(protos: &Path, code: &Path) {
     }
     panic!(
         "{} is not what {} generates, first at line {}; run `UPDATE_GENERATED=1 cargo test \
-         --release -p tests --test generated_protobuf` and commit the result",
+         --profile quick -p tests --test generated_protobuf` and commit the result",
         code.display(),
         protos.display(),
         1 + fresh.lines().zip(committed.lines()).take_while(|(one, other)| one == other).count(),

@@ -1,6 +1,12 @@
 //! Ids in their binary and text forms. The text form is `{prefix}_1{payload}`; integers are
 //! base62 over the *little-endian* reading of their big-endian bytes, as existing tools write them.
 
+mod task;
+#[cfg(test)]
+mod tests;
+pub mod ulid;
+
+use self::ulid::CHANCE;
 use crate::time::Timestamp;
 use base64::{Engine, alphabet, engine::DecodePaddingMode, engine::GeneralPurposeConfig};
 use sha2::{Digest, Sha256};
@@ -24,11 +30,12 @@ pub struct PartitionId(pub u16);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Partitions(pub u16);
 
-/// One call of a target, from accepted to completed. The id never changes.
+/// One call of a target, from accepted to completed. The id never changes. Ids are in the order of
+/// their rows: by time, as far as the uuid is one that begins with its time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InvocationId {
-    pub partition_key: PartitionKey,
     pub uuid: u128,
+    pub partition_key: PartitionKey,
 }
 
 /// One schedule. It has the form of an invocation id, so that it can be routed, stand in the timer
@@ -99,7 +106,8 @@ impl Partitions {
 }
 
 impl InvocationId {
-    /// The id of an idempotent call: the same target and key give the same id.
+    /// The id of an idempotent call: the same target and key give the same id. It begins with the
+    /// time of the key where that is a ULID, as the ones are that the ingress makes.
     pub fn idempotent(
         service: &str,
         key: Option<&str>,
@@ -111,7 +119,12 @@ impl InvocationId {
             None => PartitionKey::of_service(service, hash_str(idempotency_key) % BUCKETS),
         };
         let fields = ["ik", service].into_iter().chain(key).chain([handler, idempotency_key]);
-        InvocationId { partition_key, uuid: digest(fields) }
+        let digest = digest(fields);
+        let uuid = match ulid::parse(idempotency_key) {
+            Some(ulid) => ulid & !CHANCE | digest & CHANCE,
+            None => digest,
+        };
+        InvocationId { partition_key, uuid }
     }
 
     /// The id of the one run of a workflow key.
@@ -128,18 +141,20 @@ impl InvocationId {
             Some(key) => PartitionKey::of_key(key),
             None => PartitionKey::of_service(service, random as u64),
         };
-        InvocationId { partition_key, uuid: ulid(now_ms, random) }
+        InvocationId { partition_key, uuid: ulid::new(Timestamp(now_ms), random) }
     }
 
     /// The id of the call that `parent` makes with the journal entry `entry`. An unkeyed callee
-    /// lives in its parent's partition.
+    /// lives in its parent's partition. Its uuid begins as the parent's does, with the time if that
+    /// has one: their rows are neighbours.
     pub fn child(parent: InvocationId, entry: u32, key: Option<&str>) -> Self {
         let partition_key = key.map_or(parent.partition_key, PartitionKey::of_key);
         let mut hash = Sha256::new();
         hash.update(b"child");
         hash.update(parent.to_bytes());
         hash.update(entry.to_be_bytes());
-        InvocationId { partition_key, uuid: first_16(hash) }
+        let uuid = parent.uuid & !CHANCE | first_16(hash) & CHANCE;
+        InvocationId { partition_key, uuid }
     }
 
     /// The id of what `schedule` calls for the time `planned`, so that it happens once. `asked` is
@@ -201,7 +216,7 @@ impl ScheduleId {
 impl DeploymentId {
     /// `random` is 80 bits of chance.
     pub fn new(now_ms: u64, random: u128) -> Self {
-        DeploymentId(ulid(now_ms, random))
+        DeploymentId(ulid::new(Timestamp(now_ms), random))
     }
 }
 
@@ -222,10 +237,6 @@ impl NoticeId {
         hash.update(at.0.to_be_bytes());
         NoticeId(first_16(hash))
     }
-}
-
-fn ulid(now_ms: u64, random: u128) -> u128 {
-    (u128::from(now_ms) << 80) | (random & ((1 << 80) - 1))
 }
 
 fn digest<'a>(fields: impl Iterator<Item = &'a str>) -> u128 {
@@ -379,9 +390,5 @@ impl fmt::Debug for DeploymentId {
         fmt::Display::fmt(self, f)
     }
 }
-
-mod task;
-#[cfg(test)]
-mod tests;
 
 pub use task::{AskId, TaskId};

@@ -2,7 +2,8 @@
 //! wants written. Knows bytes, not invocations.
 
 use bytes::Bytes;
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// Why the machine cannot go on. The partition stops: better no answer than a wrong one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

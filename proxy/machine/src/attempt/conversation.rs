@@ -14,8 +14,9 @@ use crate::{
     time::Timestamp,
 };
 use bytes::Bytes;
+use foldhash::HashMap;
 use holdfast_wire::frame::{Decoder, Frame};
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
 /// How long the response may stay open after the final message.
 const DRAIN_MAX: Duration = Duration::from_secs(5);
@@ -83,7 +84,7 @@ impl Attempt {
             quiet_since: now,
             next_entry: start.entries.len() as u32,
             commands: commands as u32,
-            unstored: HashMap::new(),
+            unstored: HashMap::default(),
             outbox: Outbox::default(),
             invocation: start.invocation,
             trace: request::trace(&start.entries[0]),

@@ -114,6 +114,21 @@ fn derived_ids_have_their_known_text() {
 }
 
 #[test]
+fn a_key_with_a_time_gives_an_id_with_that_time() {
+    fn of(handler: &str, key: &str) -> u128 {
+        InvocationId::idempotent("Greeter", None, handler, key).uuid
+    }
+    let key = ulid::text(Timestamp(1_795_965_303_012), 7);
+    assert_eq!(of("greet", &key) >> 80, 1_795_965_303_012);
+    assert_eq!(of("greet", &key), of("greet", &key));
+    assert_ne!(of("greet", &key), of("wave", &key));
+    assert_ne!(of("greet", &key), of("greet", &ulid::text(Timestamp(1_795_965_303_012), 8)));
+    assert_ne!(of("greet", &key.to_lowercase()) >> 80, 1_795_965_303_012);
+    let parent = InvocationId::random("Greeter", None, 7, 1);
+    assert_eq!(InvocationId::child(parent, 1, None).uuid >> 80, 7);
+}
+
+#[test]
 fn deployment_ids_have_their_known_text() {
     let vectors = [
         (0x01a2_27df_b8e4_4d83_3a8f_d89a_5504_7aa1, "dp_14UHwE0OtF0jM9yERmIT2uJ"),

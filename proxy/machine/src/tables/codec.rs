@@ -1,7 +1,7 @@
 //! How keys are put together and taken apart, and how rows are read. Knows no table.
 
 use super::TableId;
-use crate::id::{INVOCATION_ID_BYTES, InvocationId, PartitionId};
+use crate::id::{InvocationId, PartitionId, PartitionKey};
 use crate::kv::{Fault, Kv, Txn};
 use bytes::Bytes;
 
@@ -46,9 +46,12 @@ impl KeyWriter {
         self
     }
 
+    /// The uuid before the partition key: most uuids begin with their time, so that what is written
+    /// at one time lies side by side, in memory and in the files.
     #[must_use]
     pub fn id(mut self, id: InvocationId) -> Self {
-        self.0.extend(id.to_bytes());
+        self.0.extend(id.uuid.to_be_bytes());
+        self.0.extend(id.partition_key.0.to_be_bytes());
         self
     }
 
@@ -113,7 +116,8 @@ impl<'a> KeyReader<'a> {
     }
 
     pub fn id(&mut self) -> Option<InvocationId> {
-        self.take::<INVOCATION_ID_BYTES>().map(InvocationId::from_bytes)
+        let uuid = self.take().map(u128::from_be_bytes)?;
+        Some(InvocationId { uuid, partition_key: PartitionKey(self.u64()?) })
     }
 
     pub fn text(&mut self) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Calls and sends: the checks before one is accepted, the invocation that is made of it, and what
 //! becomes of it. Draws the chance that the machine must not draw.
 
-use super::{Error, Ingress, answer, errand::Errand, headers, route::Called, ulid};
+use super::{Error, Ingress, answer, errand::Errand, headers, route::Called};
 use crate::chance;
 use crate::duration;
 use crate::http::{Body, percent};
@@ -10,7 +10,7 @@ use crate::registry::Handler;
 use bytes::Bytes;
 use holdfast_machine::{
     command::{Command, Reply},
-    id::InvocationId,
+    id::{InvocationId, ulid},
     model::{NewInvocation, Source, Target},
     time::Timestamp,
 };

@@ -18,7 +18,6 @@ mod route;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod ulid;
 
 pub use config::Config;
 pub use error::Error;

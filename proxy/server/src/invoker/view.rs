@@ -1,5 +1,6 @@
 //! What runs now, for people who look on and for the invoker's own watch. Never decides anything.
 
+use foldhash::HashMap;
 use holdfast_machine::{
     id::InvocationId,
     model::{Awaiting, Pin, Target},
@@ -7,7 +8,6 @@ use holdfast_machine::{
 };
 use holdfast_wire::version::Feature;
 use std::{
-    collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{

@@ -2,8 +2,8 @@
 //! partition. Never decides whether an attempt is the current one: the tables do.
 
 use super::News;
+use foldhash::HashMap;
 use holdfast_machine::{id::InvocationId, model::Entry};
-use std::collections::HashMap;
 use tokio::sync::mpsc;
 
 /// The live attempts of one partition, at most one for each invocation.
@@ -22,7 +22,7 @@ struct Attempt {
 
 impl Live {
     pub(super) fn new(news_max: usize) -> Self {
-        let attempts = HashMap::new();
+        let attempts = HashMap::default();
         Live { attempts, news_max: news_max.max(1) }
     }
 

@@ -1,8 +1,8 @@
 //! Who waits for which outcome. Owned by the partition; never asks the store.
 
 use super::{Ended, Waited};
+use foldhash::HashMap;
 use holdfast_machine::{command::Reply, id::InvocationId, model::Outcome};
-use std::collections::HashMap;
 use tokio::sync::oneshot;
 
 /// Hears the reply of an accepted command, within the turn.

@@ -1,8 +1,8 @@
 //! Who reads on in which feed, so that it can be woken when there is more. Costs nothing for what
 //! nobody follows, and never holds a row: a wake is only a hint.
 
+use foldhash::HashMap;
 use holdfast_machine::id::InvocationId;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::watch;

@@ -11,13 +11,15 @@ use super::Error;
 use holdfast_machine::id::Partitions;
 use serde::{Deserialize, Serialize};
 use std::{
+    cmp::Ordering,
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
 };
 
-/// Newest format this program reads, and the one it writes.
-const FORMAT: u32 = 1;
+/// The format this program reads and writes: of the keys of rows, and of what is in them. 2: ids in
+/// keys begin with their time, and large values are compressed.
+const FORMAT: u32 = 2;
 const LOCK: &str = "LOCK";
 const LABEL: &str = "holdfast.toml";
 const LABEL_NEW: &str = "holdfast.toml.new";
@@ -152,9 +154,11 @@ fn read_label(directory: &Path, path: &Path) -> Result<Label, Error> {
         what: format!("{LABEL} cannot be read: {}", error.message()),
     };
     let AnyLabel { format: found } = toml::from_str(&text).map_err(corrupt)?;
-    if found > FORMAT {
-        let directory = directory.to_path_buf();
-        return Err(Error::Newer { directory, found, known: FORMAT });
+    let (directory_of, known) = (|| directory.to_path_buf(), FORMAT);
+    match found.cmp(&known) {
+        Ordering::Greater => return Err(Error::Newer { directory: directory_of(), found, known }),
+        Ordering::Less => return Err(Error::Older { directory: directory_of(), found, known }),
+        Ordering::Equal => {}
     }
     let label: Label = toml::from_str(&text).map_err(corrupt)?;
     if label.partitions == 0 {

@@ -30,6 +30,12 @@ pub enum Error {
         directory.display()
     )]
     Newer { directory: PathBuf, found: u32, known: u32 },
+    #[error(
+        "data directory {} has format {found}, and this program reads {known}; \
+         let the program that wrote it finish its work, or start with another directory",
+        directory.display()
+    )]
+    Older { directory: PathBuf, found: u32, known: u32 },
     #[error("cannot {doing} {}: {reason}", path.display())]
     Io { doing: &'static str, path: PathBuf, reason: String },
     #[error("{field} is {value}, expected {expected}")]
@@ -48,6 +54,7 @@ impl Error {
             Error::Newer { .. } => "HF0025",
             Error::Io { .. } => "HF0026",
             Error::Setting { .. } => "HF0027",
+            Error::Older { .. } => "HF0038",
         }
     }
 

@@ -85,14 +85,14 @@ fn one_way_calls_and_delayed_ones() {
               wake at 50
               invoke C#1
             1 dump
-              | invocation B scheduled 50, attempt 0, journal 1/1, root a
-              | invocation C running, attempt 1, journal 1/1, root a
               | invocation A running, attempt 1, journal 1/1, root a
-              | journal B 0:Input
-              | journal C 0:Input
+              | invocation C running, attempt 1, journal 1/1, root a
+              | invocation B scheduled 50, attempt 0, journal 1/1, root a
               | journal A 0:Input
-              | running C
+              | journal C 0:Input
+              | journal B 0:Input
               | running A
+              | running C
               | timer 50 Start B 0
             50 due
               invoke B#1

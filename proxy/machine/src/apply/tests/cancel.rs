@@ -59,17 +59,17 @@ fn cancel_in_every_status() {
               reply appended
             59 dump
               | event r 0 AttemptFailed x1 oops
-              | invocation r running, attempt 3, journal 1/4, root r
               | invocation h running, attempt 1, journal 1/1, root h
+              | invocation r running, attempt 3, journal 1/4, root r
+              | journal h 0:Input
               | journal r 0:Input
               | journal r 1:Signal s1=void
               | journal r 2:Signal s1=void
               | journal r 3:Signal s1=void
-              | journal h 0:Input
               | lock Counter/k h 0..1
               | notified r s1 @3
-              | running r
               | running h
+              | running r
         "#]],
     );
 }

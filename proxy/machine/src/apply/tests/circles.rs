@@ -166,23 +166,23 @@ fn a_circle_of_two_keys() {
               wake at 12
               invoke A#1
             4 dump
+              | invocation a suspended, attempt 1, journal 2/3, pin 1, root a
               | invocation b completed "x", attempt 2, journal 3/5, pin 1, root b
               | invocation A running, attempt 1, journal 1/1, for a 2, root a
-              | invocation a suspended, attempt 1, journal 2/3, pin 1, root a
+              | journal a 0:Input
+              | journal a 1:Call
+              | journal a 2:CallInvocationIdCompletion 1=A
               | journal b 0:Input
               | journal b 1:Call
               | journal b 2:CallInvocationIdCompletion 1=B
               | journal b 3:CallCompletion 2=[409] this invocation waits for one that waits for this one in turn, so that neither could end; call another key, or call one-way (HF0095)
               | journal b 4:Output
               | journal A 0:Input
-              | journal a 0:Input
-              | journal a 1:Call
-              | journal a 2:CallInvocationIdCompletion 1=A
               | lock Counter/k a 0..1
               | lock Counter/l A 1..1
+              | notified a 1 @2
               | notified b 1 @2
               | notified b 2 @3 failed
-              | notified a 1 @2
               | running A
               | timer 12 Forget b 0
         "#]],

@@ -306,17 +306,17 @@ fn calling_the_key_one_holds_fails_at_once() {
               ended a "x"
               invoke E#1
             4 dump
-              | invocation C running, attempt 1, journal 1/1, for a 6, root a
-              | invocation E running, attempt 1, journal 1/1, root a
               | invocation D running, attempt 1, journal 1/1, for a 8, root a
-              | journal C 0:Input
-              | journal E 0:Input
+              | invocation E running, attempt 1, journal 1/1, root a
+              | invocation C running, attempt 1, journal 1/1, for a 6, root a
               | journal D 0:Input
+              | journal E 0:Input
+              | journal C 0:Input
               | lock Counter/k E 1..1
               | lock Counter/other D 0..0
-              | running C
-              | running E
               | running D
+              | running E
+              | running C
         "#]],
     );
 }

@@ -162,14 +162,14 @@ fn a_run_waits_for_no_other_unless_it_is_told_to() {
               | schedule a, next 15000, run C for 10000 at 10000 running, 2 runs, 0 caught up, 0 skipped, 0 failed
               | schedule s, next 15000, run B for 5000 at 5000 running, 1 runs, 0 caught up, 1 skipped, 0 failed
               | invocation A running, attempt 1, journal 1/1, for a, of a for 5000, root A
-              | invocation C running, attempt 1, journal 1/1, for a, of a for 10000, root C
               | invocation B running, attempt 1, journal 1/1, for s, of s for 5000, root B
+              | invocation C running, attempt 1, journal 1/1, for a, of a for 10000, root C
               | journal A 0:Input
-              | journal C 0:Input
               | journal B 0:Input
+              | journal C 0:Input
               | running A
-              | running C
               | running B
+              | running C
               | timer 15000 Schedule a 0
               | timer 15000 Schedule s 0
             12000 B#1 output x; end
@@ -184,15 +184,15 @@ fn a_run_waits_for_no_other_unless_it_is_told_to() {
               | schedule a, next 20000, run D for 15000 at 15000 running, 3 runs, 0 caught up, 0 skipped, 0 failed
               | schedule s, next 20000, run E for 15000 at 15000 running, 2 runs, 0 caught up, 1 skipped, 0 failed
               | invocation A running, attempt 1, journal 1/1, for a, of a for 5000, root A
+              | invocation B completed "x", attempt 1, journal 2/2, pin 1, of s for 5000, root B
               | invocation D running, attempt 1, journal 1/1, for a, of a for 15000, root D
               | invocation C running, attempt 1, journal 1/1, for a, of a for 10000, root C
-              | invocation B completed "x", attempt 1, journal 2/2, pin 1, of s for 5000, root B
               | invocation E running, attempt 1, journal 1/1, for s, of s for 15000, root E
               | journal A 0:Input
-              | journal D 0:Input
-              | journal C 0:Input
               | journal B 0:Input
               | journal B 1:Output
+              | journal D 0:Input
+              | journal C 0:Input
               | journal E 0:Input
               | running A
               | running D
@@ -424,24 +424,24 @@ fn a_target_that_is_gone_or_has_no_key_is_told_and_not_lost() {
               wake at 10000
               wake at 10000
             5000 dump
-              | schedule g, next 10000, 0 runs, 0 caught up, 0 skipped, 1 failed, for 5000: HF0180 nothing is registered for `Gone/greet`; register a deployment that has it
               | schedule w, next 10000, 0 runs, 0 caught up, 0 skipped, 1 failed, for 5000: HF0181 `WfMail/run` runs once for each key; put `{time}` into the key, which stands for the time of the run
-              | timer 10000 Schedule g 0
+              | schedule g, next 10000, 0 runs, 0 caught up, 0 skipped, 1 failed, for 5000: HF0180 nothing is registered for `Gone/greet`; register a deployment that has it
               | timer 10000 Schedule w 0
+              | timer 10000 Schedule g 0
             6000 put g Greeter/greet cron=@every_5s
               reply stored, known
             10000 due
               wake at 15000
-              invoke A#1
               wake at 15000
+              invoke A#1
             10000 dump
-              | schedule g, next 15000, run A for 10000 at 10000 running, 1 runs, 0 caught up, 0 skipped, 1 failed
               | schedule w, next 15000, 0 runs, 0 caught up, 0 skipped, 2 failed, for 10000: HF0181 `WfMail/run` runs once for each key; put `{time}` into the key, which stands for the time of the run
+              | schedule g, next 15000, run A for 10000 at 10000 running, 1 runs, 0 caught up, 0 skipped, 1 failed
               | invocation A running, attempt 1, journal 1/1, for g, of g for 10000, root A
               | journal A 0:Input
               | running A
-              | timer 15000 Schedule g 0
               | timer 15000 Schedule w 0
+              | timer 15000 Schedule g 0
         "#]],
     );
 }
@@ -471,11 +471,11 @@ fn a_workflow_has_a_key_for_each_time() {
               invoke B#1
             120000 dump
               | schedule n, next 180000, run B for 120000 at 120000 running, 2 runs, 0 caught up, 0 skipped, 0 failed
-              | invocation A completed "x", attempt 1, journal 2/2, pin 1, of n for 60000, root A
               | invocation B running, attempt 1, journal 1/1, for n, of n for 120000, root B
+              | invocation A completed "x", attempt 1, journal 2/2, pin 1, of n for 60000, root A
+              | journal B 0:Input
               | journal A 0:Input
               | journal A 1:Output
-              | journal B 0:Input
               | running B
               | timer 160001 Forget A 0
               | timer 180000 Schedule n 0

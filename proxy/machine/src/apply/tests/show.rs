@@ -8,6 +8,7 @@ use crate::id::{InvocationId, PartitionId, ScheduleId};
 use crate::kv::{Kv, MemoryKv};
 use crate::model::*;
 use crate::schedule::Unfired;
+use crate::tables::codec::KeyReader;
 use crate::tables::message::Message;
 use crate::tables::notified::NotificationId;
 use crate::tables::push::Delivery;
@@ -244,19 +245,23 @@ pub fn rows(stores: &[MemoryKv], names: &mut Names) -> String {
     if shown.is_empty() { "  | nothing\n".into() } else { shown }
 }
 
+/// The id behind the partition, where the table has it there.
+pub fn id_in(key: &[u8]) -> InvocationId {
+    let (_, mut rest) = KeyReader::new(TableId::of_key(key).unwrap(), key).unwrap();
+    rest.id().unwrap()
+}
+
 fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) -> String {
     let value = store.get(key).unwrap().unwrap();
-    let id = |names: &mut Names| {
-        names.of(InvocationId::from_slice(&key[3..27]).expect("an id behind the partition"))
-    };
+    let id = |names: &mut Names| names.of(id_in(key));
     match TableId::of_key(key).unwrap() {
         TableId::Invocation => {
-            let whose = InvocationId::from_slice(&key[3..]).unwrap();
+            let whose = id_in(key);
             let record = invocation::get(store, partition, whose).unwrap().unwrap();
             format!("{} {}", id(names), self::record(&record, names))
         }
         TableId::Journal => {
-            let whose = InvocationId::from_slice(&key[3..27]).unwrap();
+            let whose = id_in(key);
             let index = u32::from_be_bytes(key[27..].try_into().unwrap());
             let entry = journal::get(store, partition, whose, index).unwrap().unwrap();
             format!("{} {}", id(names), self::entry(&entry, names))
@@ -313,7 +318,7 @@ fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) 
             )
         }
         TableId::Schedule => {
-            let whose = ScheduleId::from_row(InvocationId::from_slice(&key[3..]).unwrap());
+            let whose = ScheduleId::from_row(id_in(key));
             let schedule = schedule::get(store, partition, whose).unwrap().unwrap();
             self::schedule(&schedule, names)
         }

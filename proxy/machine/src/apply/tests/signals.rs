@@ -132,12 +132,12 @@ fn signals_to_what_cannot_hear_are_dropped() {
               reply refused: AlreadyCompleted
             5 dump
               | invocation b scheduled 50, attempt 0, journal 1/1, root b
-              | invocation e completed "x", attempt 1, journal 2/2, pin 1, root e
               | invocation d running, attempt 1, journal 1/1, root d
+              | invocation e completed "x", attempt 1, journal 2/2, pin 1, root e
               | journal b 0:Input
+              | journal d 0:Input
               | journal e 0:Input
               | journal e 1:Output
-              | journal d 0:Input
               | lock Counter/k d 1..1
               | running d
               | timer 50 Start b 0

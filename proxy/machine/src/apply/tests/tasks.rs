@@ -291,9 +291,9 @@ fn early_messages_wait_in_order_for_the_next_asks() {
               | notified a 3 @5
               | notified a 4 @6
               | notified a 5 @8
+              | ask-place A
               | ask-place C
               | ask-place B
-              | ask-place A
         "#]],
     );
 }

@@ -7,12 +7,12 @@ use super::{
     http1::Exclusive,
     http2::Shared,
 };
+use foldhash::HashMap;
 use hyper::{
     Uri,
     http::uri::{Authority, Scheme},
 };
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };

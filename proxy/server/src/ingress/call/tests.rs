@@ -132,11 +132,11 @@ fn identities() {
         ",
         expect![[r#"
             POST /Greeter/greet
-                inv_18DN44NtGzLB4A19SZqPFQMwTAUsWZmBhU Some("01M8PGHTN10000000003ZEVFQF")
+                inv_18DN44NtGzLB4A19SZqPFQMwTBpbj2m0E1 Some("01M8PGHTN10000000003ZEVFQF")
             POST /Greeter/greet | idempotency-key: my-key
                 inv_11x6cJlusUs54YqNdo5AAzdYrYOmeoHQrU Some("my-key")
             POST /Counter/k1/add
-                inv_1foAirY4KKzi1mLEIOZd2La0vDtGdmBXzq Some("01M8PGHTN10000000003ZEVFQF")
+                inv_1foAirY4KKzi1mLEIOZd2La0vD3bvrEi3L Some("01M8PGHTN10000000003ZEVFQF")
             POST /Counter/k1/add | idempotency-key: idem-1
                 inv_1foAirY4KKzi0XqKwft6YemHoMs0867T1j Some("idem-1")
             POST /Counter/k1/add | idempotency-key:

@@ -8,8 +8,9 @@ mod look;
 
 use super::{Answer, Grant, Ticket, rules::Rules};
 use crate::registry::Limit;
+use foldhash::HashMap;
 use holdfast_machine::{id::InvocationId, model::Target, time::Timestamp};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// When one came, among all who came.
 type Arrival = u64;
@@ -90,10 +91,10 @@ impl Book {
             rules: Rules::default(),
             limits: Vec::new(),
             kinds: Vec::new(),
-            by_limits: HashMap::new(),
+            by_limits: HashMap::default(),
             ready: BTreeMap::new(),
-            waiting: HashMap::new(),
-            held: HashMap::new(),
+            waiting: HashMap::default(),
+            held: HashMap::default(),
         }
     }
 

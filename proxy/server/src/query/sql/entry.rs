@@ -382,9 +382,9 @@ mod tests {
             T::CALL,
             &call,
             expect![[r#"
-            {"Command":{"Call":{"request":{"invocation_id":"inv_10T5Thwsbi8d72D176nmmtmeXYsMc2o7NG","invocation_target":{"VirtualObject":{"name":"Obj","key":"k","handler":"add","handler_ty":"Exclusive","scope":null}},"span_context":{"span_context":{"trace_id":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"span_id":[0,0,0,0,0,0,0,0],"trace_flags":0,"is_remote":false,"trace_state":""},"cause":null},"parameter":[49],"headers":[],"idempotency_key":null,"completion_retention_duration":{"secs":0,"nanos":0},"journal_retention_duration":{"secs":0,"nanos":0}},"invocation_id_completion_id":1,"result_completion_id":2,"name":""}}}
-            {"Command":{"Call":{"invocation_id":"inv_10T5Thwsbi8d72D176nmmtmeXYsMc2o7NG","invocation_target":{"VirtualObject":{"name":"Obj","key":"k","handler":"add","handler_ty":"Exclusive","scope":null}},"invocation_id_completion_id":1,"result_completion_id":2}}}
-        "#]],
+                {"Command":{"Call":{"request":{"invocation_id":"inv_10T5Thwsbi8d72D176nmmtmeXYjHkMEzNm","invocation_target":{"VirtualObject":{"name":"Obj","key":"k","handler":"add","handler_ty":"Exclusive","scope":null}},"span_context":{"span_context":{"trace_id":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"span_id":[0,0,0,0,0,0,0,0],"trace_flags":0,"is_remote":false,"trace_state":""},"cause":null},"parameter":[49],"headers":[],"idempotency_key":null,"completion_retention_duration":{"secs":0,"nanos":0},"journal_retention_duration":{"secs":0,"nanos":0}},"invocation_id_completion_id":1,"result_completion_id":2,"name":""}}}
+                {"Command":{"Call":{"invocation_id":"inv_10T5Thwsbi8d72D176nmmtmeXYjHkMEzNm","invocation_target":{"VirtualObject":{"name":"Obj","key":"k","handler":"add","handler_ty":"Exclusive","scope":null}},"invocation_id_completion_id":1,"result_completion_id":2}}}
+            "#]],
         );
     }
 

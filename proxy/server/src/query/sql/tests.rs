@@ -355,7 +355,7 @@ async fn casts_and_functions_of_the_other_engine_work() {
     .await;
     check(
         "SELECT target::int FROM sys_invocation",
-        expect!["HF0063 `Obj/k/holds` cannot be cast to `int`; `try_cast` gives null for it"],
+        expect!["HF0063 `Svc/running` cannot be cast to `int`; `try_cast` gives null for it"],
     )
     .await;
     check(

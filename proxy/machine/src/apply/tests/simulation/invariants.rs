@@ -2,6 +2,7 @@
 
 use super::asks::{asks_agree, feed_holds};
 use super::*;
+use crate::apply::tests::show::id_in;
 use crate::id::ScheduleId;
 use crate::tables::schedule::{self, Schedule};
 use crate::tables::timer::{Timer, TimerKind};
@@ -22,7 +23,7 @@ pub fn hold(before: &MemoryKv, after: &MemoryKv, partition: PartitionId, writes:
                 }
             }
             Some(TableId::Invocation) => {
-                let id = InvocationId::from_slice(&key[3..]).unwrap();
+                let id = id_in(key);
                 let old = invocation::get(before, partition, id).unwrap();
                 let new = invocation::get(after, partition, id).unwrap();
                 outcome_stays(old.as_ref(), new.as_ref());
@@ -33,7 +34,7 @@ pub fn hold(before: &MemoryKv, after: &MemoryKv, partition: PartitionId, writes:
             }
             Some(TableId::Feed) => feed_holds(before, after, partition, key),
             Some(TableId::Schedule) => {
-                let id = ScheduleId::from_row(InvocationId::from_slice(&key[3..]).unwrap());
+                let id = ScheduleId::from_row(id_in(key));
                 let old = schedule::get(before, partition, id).unwrap();
                 let new = schedule::get(after, partition, id).unwrap();
                 a_time_has_one_run(old.as_ref(), new.as_ref());
@@ -76,7 +77,7 @@ pub fn told(before: &MemoryKv, after: &MemoryKv, partition: PartitionId, writes:
         .unwrap();
     }
     for key in writes.keys().filter(|key| TableId::of_key(key) == Some(TableId::Invocation)) {
-        let id = InvocationId::from_slice(&key[3..]).unwrap();
+        let id = id_in(key);
         let status = |kv| Some(invocation::get(kv, partition, id).unwrap()?.status);
         let (old, new) = (status(before), status(after));
         let failed = matches!(new, Some(Status::Completed { outcome: Outcome::Failure(_), .. }));
