@@ -1,8 +1,11 @@
 //! The ordered map of bytes that the machine reads, and the transaction that collects what it
 //! wants written. Knows bytes, not invocations.
 
+mod recent;
+
+pub use recent::{Bounds, Fresh, Kept, Recent};
+
 use bytes::Bytes;
-use foldhash::HashMap;
 use std::collections::BTreeMap;
 
 /// Why the machine cannot go on. The partition stops: better no answer than a wrong one.
@@ -127,70 +130,6 @@ impl Kv for Over<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Rows that were written not long ago, for whoever is the only one that writes them: what is under
-/// way is read again soon, and need not be looked for in the store. Holds two generations of them;
-/// the older one goes when the younger is full.
-#[derive(Debug, Default)]
-pub struct Recent {
-    young: HashMap<Vec<u8>, Option<Bytes>>,
-    old: HashMap<Vec<u8>, Option<Bytes>>,
-    rows_max: usize,
-    row_bytes_max: usize,
-}
-
-impl Recent {
-    /// Two generations of `rows_max` rows whose values have up to `row_bytes_max` bytes.
-    pub fn new(rows_max: usize, row_bytes_max: usize) -> Self {
-        Recent { rows_max, row_bytes_max, ..Recent::default() }
-    }
-
-    /// Takes what was just written of the rows that `wanted` names by their keys.
-    pub fn remember(&mut self, writes: Writes, wanted: impl Fn(&[u8]) -> bool) {
-        for (key, value) in writes {
-            if !wanted(&key) {
-                continue;
-            }
-            if value.as_ref().is_some_and(|value| value.len() > self.row_bytes_max) {
-                self.young.remove(&key);
-                self.old.remove(&key);
-                continue;
-            }
-            if self.young.len() >= self.rows_max {
-                self.old = std::mem::take(&mut self.young);
-            }
-            self.young.insert(key, value);
-        }
-    }
-
-    fn get(&self, key: &[u8]) -> Option<&Option<Bytes>> {
-        self.young.get(key).or_else(|| self.old.get(key))
-    }
-}
-
-/// A store with what was written to it not long ago.
-pub struct Fresh<'a> {
-    pub base: &'a dyn Kv,
-    pub recent: &'a Recent,
-}
-
-impl Kv for Fresh<'_> {
-    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
-        match self.recent.get(key) {
-            Some(written) => Ok(written.clone()),
-            None => self.base.get(key),
-        }
-    }
-
-    fn scan(
-        &self,
-        from: &[u8],
-        to: &[u8],
-        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
-    ) -> Result<(), Fault> {
-        self.base.scan(from, to, each)
     }
 }
 

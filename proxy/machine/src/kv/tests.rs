@@ -48,29 +48,3 @@ proptest! {
         prop_assert_eq!(got, keys.iter().map(|key| after.get(key).unwrap()).collect::<Vec<_>>());
     }
 }
-
-proptest! {
-    /// Whoever alone writes reads the same from what it remembers as from the store.
-    #[test]
-    fn what_is_recent_is_what_is_stored(
-        turns in proptest::collection::vec(
-            proptest::collection::btree_map(key(), any::<Option<u8>>(), 0..6), 0..12),
-        rows_max in 1..5usize,
-    ) {
-        let mut store = MemoryKv::default();
-        let mut recent = Recent::new(rows_max, 100);
-        for turn in turns {
-            let value = |byte: u8| Bytes::from(vec![byte; usize::from(byte)]);
-            let writes: Writes =
-                turn.into_iter().map(|(key, byte)| (key, byte.map(value))).collect();
-            store.apply(writes.clone());
-            recent.remember(writes, |key| key.first() != Some(&2));
-            let fresh = Fresh { base: &store, recent: &recent };
-            for a in 0..3u8 {
-                for key in [vec![], vec![a], vec![a, 0], vec![a, 1], vec![a, 2]] {
-                    prop_assert_eq!(fresh.get(&key).unwrap(), store.get(&key).unwrap());
-                }
-            }
-        }
-    }
-}

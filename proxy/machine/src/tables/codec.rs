@@ -121,10 +121,19 @@ impl<'a> KeyReader<'a> {
     }
 
     pub fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.text_bytes()?.to_vec()).ok()
+    }
+
+    /// Passes a text over.
+    pub fn skip_text(&mut self) -> Option<()> {
+        self.text_bytes().map(drop)
+    }
+
+    fn text_bytes(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.u32()?).ok()?;
         let (text, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
-        String::from_utf8(text.to_vec()).ok()
+        Some(text)
     }
 
     pub fn rest(self) -> &'a [u8] {

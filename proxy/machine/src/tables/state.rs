@@ -22,6 +22,14 @@ fn prefix(partition: PartitionId, owner: Owner<'_>) -> KeyWriter {
     KeyWriter::new(TABLE, partition).text(owner.service).text(owner.key)
 }
 
+/// How many bytes of a key of this table name its owner.
+pub fn owner_bytes(key: &[u8]) -> Option<usize> {
+    let (_, mut rest) = KeyReader::new(TABLE, key)?;
+    rest.skip_text()?;
+    rest.skip_text()?;
+    Some(key.len() - rest.rest().len())
+}
+
 pub fn get(
     kv: &dyn Kv,
     partition: PartitionId,

@@ -169,7 +169,7 @@ impl Partitions {
             shared,
             release,
             work: Vec::new(),
-            recent: turn::recent(),
+            recent: turn::nothing_recent(),
             committed_in: Duration::ZERO,
             inline_turns: self.config.inline_turns,
             metrics: self.metrics.clone(),

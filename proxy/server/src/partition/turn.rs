@@ -16,12 +16,13 @@ use holdfast_machine::{
     apply::apply,
     command::Command,
     effect::Effect,
-    kv::{Fresh, Kv, Over, Recent, Txn, Writes},
+    kv::{Bounds, Fresh, Kept, Kv, Over, Recent, Txn, Writes},
     model::Callee,
     recover::recover,
     tables::{
         TableId,
         schedule::{self, Schedule},
+        state,
     },
     time::Timestamp,
 };
@@ -36,18 +37,22 @@ const QUIET_WAITERS: usize = 1;
 const QUIET_ATTEMPTS: usize = 2;
 const QUIET_COMMIT: Duration = Duration::from_millis(1);
 
-/// Rows of which something under way is decided, and how many of them are held in memory: those of a
-/// thousand invocations at least, unless they are large.
-const RECENT_ROWS_MAX: usize = 4_096;
-const RECENT_ROW_BYTES_MAX: usize = 1_024;
+/// How much is held in memory of the rows of which something under way is decided: those of a
+/// thousand invocations at least, and the state of as many keys, unless they are large.
+const RECENT: Bounds = Bounds { rows: 4_096, row_bytes: 1_024, ranges: 1_024, range_bytes: 4_096 };
 
-fn is_read_again(key: &[u8]) -> bool {
-    matches!(TableId::of_key(key), Some(TableId::Invocation | TableId::Lock))
+fn read_again(key: &[u8]) -> Kept {
+    match TableId::of_key(key) {
+        Some(TableId::Invocation | TableId::Lock) => Kept::Row,
+        // An attempt on a key is sent all of its state.
+        Some(TableId::State) => state::owner_bytes(key).map_or(Kept::Nothing, Kept::Range),
+        _ => Kept::Nothing,
+    }
 }
 
-/// Nothing is recent before the first turn.
-pub(super) fn recent() -> Recent {
-    Recent::new(RECENT_ROWS_MAX, RECENT_ROW_BYTES_MAX)
+/// As before the first turn.
+pub(super) fn nothing_recent() -> Recent {
+    Recent::new(RECENT, read_again)
 }
 
 /// One partition, as its thread owns it.
@@ -109,7 +114,8 @@ impl Partition {
     fn turn(&mut self, work: &mut Vec<Work>) -> Result<(), Stop> {
         let now = self.clock.now();
         self.release.here.notices = self.release.notices.wanted();
-        let (store, mut recent) = (self.store.clone(), std::mem::take(&mut self.recent));
+        let store = self.store.clone();
+        let mut recent = std::mem::replace(&mut self.recent, nothing_recent());
         let base = Fresh { base: &*store, recent: &recent };
         let mut txn = Txn::new(&base);
         let mut turn = Vec::with_capacity(work.len());
@@ -132,7 +138,7 @@ impl Partition {
         let writes = self.commit(txn.into_writes(), commands)?;
         self.count(&turn);
         self.release.release(&Over { base: &base, writes: &writes }, turn)?;
-        recent.remember(writes, is_read_again);
+        recent.remember(writes);
         self.recent = recent;
         Ok(())
     }
