@@ -83,8 +83,9 @@ const SIDECAR: [(&str, f64); 5] = [
 ];
 
 /// Bytes that a whole sidecar allocates for an echo of 1 MiB, in MiB: how often the payload is copied
-/// or room is made for it, there and back. Measured: 12.1; less or more by how the pieces come.
-const LARGE: f64 = 15.0;
+/// or room is made for it, there and back, three times of it to compress it for the log. Measured: 15.3;
+/// less or more by how the pieces come.
+const LARGE: f64 = 17.0;
 
 #[test]
 fn allocations_stay_within_their_bounds() {

@@ -258,8 +258,8 @@ fn several_are_open_at_once_and_nobody_is_asked_in_vain() {
               | notified a 4 @6
               | notified a 50 @7
               | timer 151 Forget a 0
-              | ask-place B
               | ask-place A
+              | ask-place B
             51 answer a 1 accept
               reply too late: withdrawn cancel at 51
         "#]],

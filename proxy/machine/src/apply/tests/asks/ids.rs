@@ -152,10 +152,10 @@ fn what_an_earlier_invocation_left_is_not_of_the_next() {
               | notified A 1 @2
               | notified A 2 @5
               | notified A 3 @4
-              | ask-place D
-              | ask-place C
               | ask-place B
+              | ask-place C
               | ask-place A
+              | ask-place D
             7 say a m2 {"x":2}
               told a .7
               told a .8
