@@ -107,36 +107,13 @@ async fn what_is_put_is_shown() {
 #[tokio::test]
 async fn a_dry_run_shows_the_next_times_and_puts_nothing() {
     let (bench, _service) = bench().await;
-    let path = "/holdfast/schedules/nightly?dryRun=true";
-    let (status, shown) = bench.json("PUT", path, NIGHTLY).await;
+    let path = "/holdfast/schedules/nightly";
+    let (status, shown) = bench.json("PUT", &format!("{path}?dryRun=true"), NIGHTLY).await;
     assert_eq!(status, 200);
-    expect![[r#"
-        {
-          "upcoming": [
-            {
-              "at": "2027-01-16T01:00:00.000Z",
-              "local": "2027-01-16T02:00:00+01:00[Europe/Berlin]"
-            },
-            {
-              "at": "2027-01-17T01:00:00.000Z",
-              "local": "2027-01-17T02:00:00+01:00[Europe/Berlin]"
-            },
-            {
-              "at": "2027-01-18T01:00:00.000Z",
-              "local": "2027-01-18T02:00:00+01:00[Europe/Berlin]"
-            },
-            {
-              "at": "2027-01-19T01:00:00.000Z",
-              "local": "2027-01-19T02:00:00+01:00[Europe/Berlin]"
-            },
-            {
-              "at": "2027-01-20T01:00:00.000Z",
-              "local": "2027-01-20T02:00:00+01:00[Europe/Berlin]"
-            }
-          ]
-        }"#]]
-    .assert_eq(&serde_json::to_string_pretty(&shown).unwrap());
-    assert_eq!(bench.call("GET", "/holdfast/schedules/nightly", "").await.0, 404);
+    assert_eq!(bench.call("GET", path, "").await.0, 404);
+    let (_, put) = bench.json("PUT", path, NIGHTLY).await;
+    assert_eq!(shown, json!({ "upcoming": put["upcoming"] }));
+    assert_eq!(shown["upcoming"].as_array().unwrap().len(), 5);
 }
 
 #[tokio::test]
