@@ -88,6 +88,12 @@ impl Run {
         first.get_or_insert(failure);
     }
 
+    /// Who calls on after a failure; nobody where there is no connection any more.
+    async fn after(&self, failure: Failure, ingress: &str) -> Option<Caller> {
+        self.note(failure);
+        Caller::connect(ingress).await.ok()
+    }
+
     fn is_broken(&self) -> bool {
         self.failed.load(Ordering::Relaxed) > FAILED_MAX
     }
@@ -161,11 +167,10 @@ async fn again_and_again(
             }
             Ok(()) => {}
             Err(failure) => {
-                run.note(failure);
-                caller = match Caller::connect(&ingress).await {
-                    Ok(caller) => caller,
-                    Err(_) => return latencies,
+                let Some(next) = run.after(failure, &ingress).await else {
+                    return latencies;
                 };
+                caller = next;
             }
         }
     }
@@ -253,11 +258,10 @@ async fn whenever_due(
             Ok(()) if at >= run.counts_from => latencies.record(nanos(at.elapsed())),
             Ok(()) => {}
             Err(failure) => {
-                run.note(failure);
-                caller = match Caller::connect(&ingress).await {
-                    Ok(caller) => caller,
-                    Err(_) => return latencies,
+                let Some(next) = run.after(failure, &ingress).await else {
+                    return latencies;
                 };
+                caller = next;
             }
         }
     }
