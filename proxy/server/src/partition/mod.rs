@@ -1,5 +1,6 @@
-//! One thread that owns a slice of all keys: takes everything that is ready, applies it, commits
-//! once, then releases the effects. Never answers before the commit, never waits on the network.
+//! A slice of all keys, and who decides there: one at a time, its thread or a caller in passing, takes
+//! everything that is ready, applies it, commits once, then releases the effects. Never answers before
+//! the commit, never waits on the network.
 
 mod config;
 mod live;

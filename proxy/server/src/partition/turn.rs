@@ -55,7 +55,7 @@ pub(super) fn nothing_recent() -> Recent {
     Recent::new(RECENT, read_again)
 }
 
-/// One partition, as its thread owns it.
+/// One partition, as whoever takes its turn has it.
 pub(super) struct Partition {
     pub store: Arc<dyn Store>,
     pub fence: Fence,

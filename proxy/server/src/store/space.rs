@@ -8,7 +8,8 @@ use holdfast_machine::kv::Fault;
 pub trait Space: Send + Sync {
     fn usage(&self) -> Result<Usage, Fault>;
 
-    /// Bytes on the disk of the rows `from..to`, about; without what is in the log only.
+    /// Bytes on the disk of the rows `from..to`, about; without what is in the log only. Means little
+    /// where all files of rows together have less than a few MiB.
     fn bytes_between(&self, from: &[u8], to: &[u8]) -> u64;
 
     /// Gives back the space of deleted rows, if there are so many that it is worth the work; true
@@ -27,8 +28,10 @@ pub trait Space: Send + Sync {
 /// Bytes of the data directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Files of rows.
+    /// Files of rows, and of their large values.
     pub row_bytes: u64,
+    /// Of these, the files of large values.
+    pub value_bytes: u64,
     /// The write-ahead log.
     pub log_bytes: u64,
     /// What the engine and the directory need beside these.

@@ -29,6 +29,8 @@ const LOW_PERCENT: u64 = 90;
 const COMMAND_ENTRIES: u32 = 8;
 /// Entries that are forgotten before it is waited for them: others wait behind these.
 const SLICE_ENTRIES: u32 = 4_096;
+/// What tables take in files of fewer bytes cannot be told apart; all is taken for invocations then.
+const ESTIMATED_FROM: u64 = 4 << 20;
 /// How often room is made at one look, because what it was thought to be worth was not enough.
 const ROUNDS_MAX: usize = 4;
 
@@ -165,7 +167,11 @@ impl Retention {
                 let byte = *table as u8;
                 store.bytes_between(&[byte], &[byte + 1])
             };
-            Ok(INVOCATION_TABLES.iter().map(table).sum::<u64>())
+            let usage = store.usage()?;
+            Ok(match usage.row_bytes - usage.value_bytes {
+                ..ESTIMATED_FROM => usage.row_bytes,
+                _ => INVOCATION_TABLES.iter().map(table).sum(),
+            })
         });
         let on_disk = u128::from(on_disk.await?.max(1));
         let rows = u128::from(disk_bytes) * u128::from(all) / on_disk;

@@ -19,6 +19,9 @@ const MEMTABLE_BLOOM_PART: f64 = 0.02;
 /// A row is looked for from where the last one of its table and partition was put: most come in the
 /// order of time. The crate has no function for it.
 const HINTS: &str = "memtable_insert_with_hint_prefix_extractor=fixed:3";
+/// A value of this size is put into a file of values, and the rows refer to it there: rows are rewritten
+/// again and again while files are merged, and would take their values along.
+const APART_BYTES: u64 = 16 << 10;
 /// Writing back this much at a time keeps a flush from delaying the fsync of a commit.
 const BYTES_PER_SYNC: u64 = 1 << 20;
 /// One flush and one compaction at a time: the cores are for invocations.
@@ -100,6 +103,12 @@ fn files(options: &mut Options, config: &Config) {
     options.set_max_background_jobs(BACKGROUND_JOBS);
     options.set_target_file_size_base(FILE_BYTES);
     options.set_max_compaction_bytes(COMPACTION_BYTES_MAX);
+    options.set_enable_blob_files(true);
+    options.set_min_blob_size(APART_BYTES);
+    // What can be compressed is by now.
+    options.set_blob_compression_type(DBCompressionType::None);
+    // A file of values goes when the last of its rows is gone; `space` collects what takes too long.
+    options.set_enable_blob_gc(false);
     options.set_max_open_files(i32::try_from(config.files_max).unwrap_or(i32::MAX));
     options.add_compact_on_deletion_collector_factory(DELETIONS_WINDOW, DELETIONS_WINDOW / 2, 0.0);
     // Whoever drops a snapshot or a scan does not delete files for it.

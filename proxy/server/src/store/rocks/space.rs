@@ -6,7 +6,7 @@
 use super::{Rocks, options::COMPACTION_BYTES_MAX};
 use crate::store::{Space, Usage};
 use holdfast_machine::kv::Fault;
-use rocksdb::{BottommostLevelCompaction, CompactOptions, DB};
+use rocksdb::{BottommostLevelCompaction, CompactOptions};
 use std::{
     ffi::CString,
     fs, io,
@@ -25,9 +25,16 @@ const LOG_PART: u64 = 8;
 const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
 /// Fewer deletions are not worth a compaction.
 const DELETIONS_MIN: u64 = 1_000;
+/// Deletions of rows that have so many bytes are worth one, however few they are.
+const DELETED_BYTES_MIN: u64 = 64 << 20;
 /// Deletions are compacted away once one entry in so many is one: what is rewritten is at most a
 /// few times what was deleted.
 const DELETIONS_PART: u64 = 5;
+/// Values that no row refers to are collected once they are this part of the files of values: what is
+/// copied is at most so many times what is gained.
+const GARBAGE_PART: u64 = 4;
+/// Less of them is left where it is.
+const GARBAGE_BYTES_MIN: u64 = 8 << 20;
 /// What one compaction had to leave, because a reader still saw the rows, the next one tries after
 /// this long.
 const LEFT_INTERVAL: Duration = Duration::from_secs(60);
@@ -47,11 +54,14 @@ struct Last {
     compacted: Option<(Instant, u64)>,
 }
 
-/// Entries of all files of rows.
+/// Entries of all files of rows, and the files of values beside them.
 struct Files {
     bytes: u64,
     entries: u64,
     deletions: u64,
+    value_bytes: u64,
+    /// Of these, what no row refers to, as far as compactions have seen.
+    garbage_bytes: u64,
 }
 
 impl Seen {
@@ -72,13 +82,15 @@ impl Seen {
 }
 
 impl Files {
-    fn of(db: &DB) -> Result<Files, Fault> {
-        let live = db.live_files().map_err(super::unreadable)?;
+    fn of(store: &Rocks) -> Result<Files, Fault> {
+        let live = store.db.live_files().map_err(super::unreadable)?;
         let sum = |of: fn(&rocksdb::LiveFile) -> u64| live.iter().map(of).sum();
         Ok(Files {
             bytes: sum(|file| file.size as u64),
             entries: sum(|file| file.num_entries),
             deletions: sum(|file| file.num_deletions),
+            value_bytes: store.number("rocksdb.live-blob-file-size")?,
+            garbage_bytes: store.number("rocksdb.live-blob-file-garbage-size")?,
         })
     }
 
@@ -87,9 +99,23 @@ impl Files {
         self.bytes.min(2 * COMPACTION_BYTES_MAX)
     }
 
+    /// Bytes that collecting values needs beside these files.
+    fn copying(&self) -> u64 {
+        self.value_bytes - self.garbage_bytes.min(self.value_bytes)
+    }
+
     fn worth_compacting(&self, left: u64) -> bool {
         let new = self.deletions.saturating_sub(left);
-        new >= DELETIONS_MIN && new * DELETIONS_PART >= self.entries
+        let all_bytes = self.bytes + self.value_bytes;
+        let deleted_bytes =
+            u128::from(all_bytes) * u128::from(new) / u128::from(self.entries.max(1));
+        let many = new >= DELETIONS_MIN || deleted_bytes >= u128::from(DELETED_BYTES_MIN);
+        many && new * DELETIONS_PART >= self.entries
+    }
+
+    fn worth_collecting(&self) -> bool {
+        self.garbage_bytes >= GARBAGE_BYTES_MIN
+            && self.garbage_bytes * GARBAGE_PART >= self.value_bytes
     }
 }
 
@@ -109,13 +135,33 @@ impl Rocks {
         let held_back = self.has_reader_before(deleted_until)?;
         self.compact_through(BottommostLevelCompaction::IfHaveCompactionFilter);
         // What a reader held back before lies in the last level, which was passed over.
-        if Files::of(&self.db)?.worth_compacting(0) && !held_back {
+        if Files::of(self)?.worth_compacting(0) && !held_back {
             self.compact_through(BottommostLevelCompaction::ForceOptimized);
         }
-        let left = Files::of(&self.db)?.deletions;
+        self.collect_values()?;
+        let left = Files::of(self)?.deletions;
         self.seen.lock().compacted = Some((Instant::now(), left));
         let held_back = held_back || self.has_reader_before(deleted_until)?;
         Ok(!held_back && self.number("rocksdb.background-errors")? == errors)
+    }
+
+    /// Copies the values that are left in files of mostly garbage, if it is worth it.
+    fn collect_values(&self) -> Result<(), Fault> {
+        let files = Files::of(self)?;
+        if !files.worth_collecting() || !self.has_room(files.copying() + files.rewriting())? {
+            return Ok(());
+        }
+        self.set_collecting(true)?;
+        self.compact_through(BottommostLevelCompaction::Force);
+        self.set_collecting(false)
+    }
+
+    /// Whether compactions copy the values that they meet.
+    fn set_collecting(&self, on: bool) -> Result<(), Fault> {
+        let on = if on { "true" } else { "false" };
+        let all = ("blob_garbage_collection_age_cutoff", "1.0");
+        let options = [("enable_blob_garbage_collection", on), all];
+        self.db.set_options(&options).map_err(super::unreadable)
     }
 
     /// Compactions of the engine's own go on beside this one.
@@ -170,24 +216,36 @@ impl Space for Rocks {
     }
 
     fn bytes_between(&self, from: &[u8], to: &[u8]) -> u64 {
-        self.db.get_approximate_sizes(&[rocksdb::Range::new(from, to)]).iter().sum()
+        let rows: u64 =
+            self.db.get_approximate_sizes(&[rocksdb::Range::new(from, to)]).iter().sum();
+        let all = |property| self.number(property).unwrap_or(0);
+        let (all_rows, all_values) =
+            (all("rocksdb.live-sst-files-size"), all("rocksdb.live-blob-file-size"));
+        // Values that lie apart count as if each row had its part of them.
+        let values = u128::from(rows) * u128::from(all_values) / u128::from(all_rows.max(1));
+        rows + u64::try_from(values).unwrap_or(u64::MAX)
     }
 
     fn upkeep(&self) -> Result<bool, Fault> {
         if self.failed.get().is_some() {
             return Ok(false);
         }
-        self.flush_if_worth(Files::of(&self.db)?.bytes)?;
-        let files = Files::of(&self.db)?;
-        let worth = files.worth_compacting(self.seen.left()) && self.has_room(files.rewriting())?;
-        if worth {
+        self.flush_if_worth(Files::of(self)?.bytes)?;
+        let files = Files::of(self)?;
+        let room = self.has_room(files.rewriting())?;
+        if room && files.worth_compacting(self.seen.left()) {
             self.compact()?;
+            return Ok(true);
         }
-        Ok(worth)
+        let collects = room && files.worth_collecting();
+        if collects {
+            self.collect_values()?;
+        }
+        Ok(collects)
     }
 
     fn reclaim(&self) -> Result<bool, Fault> {
-        let needed = Files::of(&self.db)?.rewriting() + self.usage()?.log_bytes;
+        let needed = Files::of(self)?.rewriting() + self.usage()?.log_bytes;
         if !self.has_room(needed)? {
             let what = format!("rewriting its files needs {needed} bytes, and the disk has less");
             return Err(Fault::Read(what));
@@ -238,12 +296,15 @@ fn add(folder: &Path, usage: &mut Usage) -> io::Result<()> {
             add(&entry.path(), usage)?;
             continue;
         }
-        let kind = match entry.path().extension().and_then(|extension| extension.to_str()) {
-            Some("sst" | "blob") => &mut usage.row_bytes,
-            Some("log") => &mut usage.log_bytes,
-            _ => &mut usage.other_bytes,
-        };
-        *kind += file.len();
+        match entry.path().extension().and_then(|extension| extension.to_str()) {
+            Some("sst") => usage.row_bytes += file.len(),
+            Some("blob") => {
+                usage.row_bytes += file.len();
+                usage.value_bytes += file.len();
+            }
+            Some("log") => usage.log_bytes += file.len(),
+            _ => usage.other_bytes += file.len(),
+        }
     }
     Ok(())
 }

@@ -339,6 +339,48 @@ fn the_space_of_deleted_rows_comes_back() {
 }
 
 #[test]
+fn large_values_lie_apart_and_their_space_comes_back() {
+    const BYTES: usize = 256 << 10;
+    const ROWS: u64 = 200;
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    let fence = store.acquire(FIRST).unwrap().fence;
+    for start in (0..ROWS).step_by(10) {
+        fill_at_once(&store, fence, start..start + 10, BYTES);
+    }
+    store.db.flush().unwrap();
+    let full = store.usage().unwrap();
+    assert!(
+        (ROWS * BYTES as u64..ROWS * BYTES as u64 * 11 / 10).contains(&full.row_bytes),
+        "{full:?}"
+    );
+    assert!(full.value_bytes > full.row_bytes * 9 / 10, "{full:?}");
+    // One of each five stays, so that no file of values goes by itself.
+    for number in (0..ROWS).filter(|number| number % 5 > 0) {
+        empty(&store, fence, number..number + 1);
+    }
+    assert!(store.reclaim().unwrap());
+    let left = store.usage().unwrap();
+    let wanted = ROWS / 5 * BYTES as u64;
+    assert!((wanted..wanted * 5 / 4).contains(&left.row_bytes), "{left:?}");
+    assert!((0..ROWS).step_by(5).all(|number| has(&store, number, BYTES)));
+    assert!(!store.upkeep().unwrap(), "there is nothing left to do");
+    drop(store);
+    let store = open(directory.path()).unwrap();
+    assert!((0..ROWS).step_by(5).all(|number| has(&store, number, BYTES)));
+    // A hundred megabytes go with a few dozen deletions, and upkeep does not wait for a thousand.
+    let fence = store.acquire(FIRST).unwrap().fence;
+    for start in (0..4 * ROWS).step_by(20) {
+        fill_at_once(&store, fence, 1_000 + start..1_020 + start, BYTES);
+    }
+    empty(&store, fence, 1_000..1_000 + 4 * ROWS);
+    upkeep(&store);
+    let last = store.usage().unwrap();
+    assert!(last.total() < 2 * wanted, "{last:?}");
+    assert!((0..ROWS).step_by(5).all(|number| has(&store, number, BYTES)));
+}
+
+#[test]
 fn what_a_reader_sees_is_not_compacted_over_and_over() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path()).unwrap();
