@@ -70,6 +70,8 @@ fn cases(done: &Value) -> Vec<Case> {
     let invalid = |name, operation, params| {
         case(name, "refunds", operation, params, -32602, 400, "INVALID_PARAMS")
     };
+    let mut meant = to(text("meant", "yes"), done);
+    meant["message"]["metadata"] = json!({ "ask": "the first one" });
     let mut cases = vec![
         not_found("get", "GetTask", unknown.clone()),
         not_found("cancel", "CancelTask", unknown.clone()),
@@ -107,6 +109,7 @@ fn cases(done: &Value) -> Vec<Case> {
             "INVALID_AGENT_RESPONSE",
         ),
         invalid("no id", "SendMessage", text("", "x")),
+        invalid("no id of a question", "SendMessage", meant),
         invalid(
             "no parts",
             "SendMessage",
@@ -160,7 +163,9 @@ fn completed(agents: &Agents) -> Value {
     let client = agents.client("refunds", Binding::JsonRpc);
     let order = json!({ "orderId": "o-1", "amount": 1 });
     let asked = client.send(data("begin", order)).unwrap();
-    let done = client.send(to(data("end", json!({ "approved": true })), &asked)).unwrap();
+    let mut yes = to(data("end", json!({ "approved": true })), &asked);
+    yes["message"]["metadata"] = json!({ "ask": asked["status"]["message"]["messageId"] });
+    let done = client.send(yes).unwrap();
     assert_eq!(done["status"]["state"], "TASK_STATE_COMPLETED");
     done
 }

@@ -299,6 +299,10 @@ pub enum Reply {
     },
     /// A message of the same id said something else.
     OtherMessage,
+    /// The task has no ask of the id that a message names.
+    NoSuchAsk,
+    /// The feed of a task is full.
+    FeedFull,
     /// So many messages wait already.
     TooManyWait(usize),
     /// A task has so many receivers already.

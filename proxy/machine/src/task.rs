@@ -2,6 +2,7 @@
 //! the rows are in `tables::task` and `tables::feed`, what becomes of them in `apply::task`.
 
 use crate::ask::{Action, Answer, Ask, Asks, Closed};
+use crate::id::AskId;
 use crate::model::{FailedBy, Failure, Outcome};
 use crate::tables::push_config::PushConfig;
 use crate::time::Timestamp;
@@ -13,6 +14,10 @@ use serde_json::{Map, Value};
 pub const PUSHES_MAX: u32 = 16;
 /// Messages that may wait for an ask of one task.
 pub const WAITING_MAX: usize = 64;
+/// Rows of one feed, and bytes of them, behind which nothing is told any more but answers and the
+/// end.
+pub const FEED_ROWS_MAX: u64 = 100_000;
+pub const FEED_BYTES_MAX: u64 = 256 << 20;
 /// Longest text of a progress, in bytes.
 const PROGRESS_BYTES_MAX: usize = 16 * 1024;
 /// Longest id of an artifact, in bytes.
@@ -142,6 +147,8 @@ pub struct NewMessage {
     pub message: Message,
     /// 32 bytes, where the same message may come again.
     pub digest: Option<Bytes>,
+    /// The ask that it is meant for; without it, the one that is open for longest or the next one.
+    pub answers: Option<AskId>,
 }
 
 impl Message {

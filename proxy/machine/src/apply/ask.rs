@@ -4,11 +4,12 @@
 
 use super::Turn;
 use super::cancel::aborted;
-use crate::ask::{Action, Answer, Ask, Asks, Closed, Closing};
+use super::task::FULL;
+use crate::ask::{Action, Answer, Ask, Asks, Closed, Closing, HUMAN, OPEN_MAX};
 use crate::command::{Refusal, Reply};
 use crate::id::{AskId, InvocationId};
 use crate::kv::Fault;
-use crate::model::Outcome;
+use crate::model::{Failure, Outcome};
 use crate::tables::ask;
 use crate::tables::invocation::Record;
 use crate::tables::message::Message;
@@ -16,15 +17,26 @@ use crate::tables::timer::{self, Timer};
 use crate::task::What;
 use bytes::Bytes;
 
+/// Of who asks or tells too much.
+pub(super) const TOO_MANY: u32 = 429;
+
 impl Turn<'_, '_> {
     /// An ask arrives at its root, which may have ended: who asks waits for the answer all the same.
     pub(super) fn open_ask(&mut self, mut new: Ask) -> Result<(), Fault> {
         let mut root = self.record(new.root)?;
-        let mut asks = match &root {
-            Some(record) if record.asks.opened > 0 => record.asks,
+        let (mut asks, kept) = match &root {
+            Some(record) if record.asks.opened > 0 => (record.asks, 0),
             // The first one, but for what an earlier invocation of the same id has left.
             _ => self.asks_left(new.root)?,
         };
+        // Of a root that is gone nothing counts them, and only open ones are kept.
+        let open = if root.is_some() { asks.open() } else { kept };
+        if open >= OPEN_MAX {
+            return self.refuse_ask(&new, &format!("{OPEN_MAX} questions are open (HF0214)"));
+        }
+        if root.as_ref().is_some_and(|record| record.is_task) && self.feed_is_full(new.root)? {
+            return self.refuse_ask(&new, FULL);
+        }
         asks.opened += 1;
         *asks.of_kind(new.kind) += 1;
         new.number = asks.opened;
@@ -43,14 +55,25 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// Where the numbers begin that were not given under an earlier invocation of that id.
-    fn asks_left(&self, root: InvocationId) -> Result<Asks, Fault> {
-        let mut last = 0;
+    /// Nobody is asked. Who waits for the answer hears why.
+    fn refuse_ask(&mut self, ask: &Ask, why: &str) -> Result<(), Fault> {
+        let Some(sink) = ask.sink else {
+            return Ok(());
+        };
+        let message = format!("`{HUMAN}/ask` cannot be done: {why}");
+        let failure = Failure { code: TOO_MANY, message, ..Failure::default() };
+        self.send(Message::Respond { sink, outcome: Some(Outcome::Failure(failure)) })
+    }
+
+    /// Where the numbers begin that were not given under an earlier invocation of that id, and how
+    /// many of those are kept.
+    fn asks_left(&self, root: InvocationId) -> Result<(Asks, u32), Fault> {
+        let (mut last, mut kept) = (0, 0);
         ask::scan_root(self.txn, self.here.partition, root, 0, &mut |ask| {
-            last = ask.number;
+            (last, kept) = (ask.number, kept + 1);
             true
         })?;
-        Ok(Asks { opened: last, left: last, ..Asks::default() })
+        Ok((Asks { opened: last, left: last, ..Asks::default() }, kept))
     }
 
     /// A person answers.
@@ -101,7 +124,7 @@ impl Turn<'_, '_> {
             return Ok(None);
         };
         if record.asks.opened == 0 {
-            record.asks = self.asks_left(root)?; // So that what is kept of it goes with this one.
+            (record.asks, _) = self.asks_left(root)?; // So that what is kept of it goes with this one.
         }
         let own = record.asks.has(ask.number);
         if own {
@@ -164,12 +187,14 @@ impl Turn<'_, '_> {
         caller: Option<InvocationId>,
         tell: bool,
     ) -> Result<(), Fault> {
-        let behind = match caller {
-            Some(_) => 0,
-            None => self.record(root)?.map_or(0, |record| record.asks.left),
+        let open = match caller {
+            Some(caller) => ask::open_of(self.txn, self.here.partition, root, caller)?,
+            None => {
+                let asks = self.record(root)?.map_or(Asks::default(), |record| record.asks);
+                ask::open(self.txn, self.here.partition, root, asks)?
+            }
         };
-        let open = ask::open(self.txn, self.here.partition, root, behind)?;
-        for ask in open.into_iter().filter(|ask| caller.is_none_or(|caller| ask.caller == caller)) {
+        for ask in open {
             let closed = self.closed_by_nobody(Closing::Withdrawn);
             self.close_ask(ask, closed, tell)?;
         }

@@ -238,7 +238,13 @@ impl Turn<'_, '_> {
             Message::Attach { invocation, sink } => self.attach(invocation, sink),
             Message::Ask(ask) => self.open_ask(*ask),
             Message::Withdraw { root, caller, tell } => self.withdraw(root, Some(caller), tell),
-            Message::Tell { root, told } => self.told(root, *told),
+            Message::Tell { root, told, sink } => {
+                let heard = self.told(root, *told)?;
+                match sink {
+                    Some(sink) => self.send(Message::Respond { sink, outcome: Some(heard) }),
+                    None => Ok(()),
+                }
+            }
         }
     }
 

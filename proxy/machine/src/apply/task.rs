@@ -2,11 +2,11 @@
 //! and what they say reaches the ask that it answers, or waits for the next one. Nothing here is
 //! ever done for an invocation that is no task.
 
-use super::Turn;
+use super::{Turn, ask::TOO_MANY};
 use crate::ask::Ask;
 use crate::command::{Refusal, Reply};
 use crate::effect::Effect;
-use crate::id::InvocationId;
+use crate::id::{AskId, InvocationId};
 use crate::kv::Fault;
 use crate::model::*;
 use crate::tables::codec::corrupt;
@@ -14,7 +14,14 @@ use crate::tables::invocation::Record;
 use crate::tables::listing::{self, Listing, Place};
 use crate::tables::task::{self, Known, Task};
 use crate::tables::{TableId, ask, feed, push_config};
-use crate::task::{Ended, Event, NewMessage, NewTask, State, Taken, Told, WAITING_MAX, What};
+use crate::task::{
+    Ended, Event, FEED_BYTES_MAX, FEED_ROWS_MAX, NewMessage, NewTask, State, Taken, Told,
+    WAITING_MAX, What,
+};
+use bytes::Bytes;
+
+/// Why nothing more is told.
+pub(super) const FULL: &str = "the feed of the task is full (HF0215)";
 
 impl Turn<'_, '_> {
     pub(super) fn start_task(&mut self, new: NewInvocation, kept: NewTask) -> Result<Reply, Fault> {
@@ -45,6 +52,7 @@ impl Turn<'_, '_> {
             cancel_wanted: false,
             waiting: vec![],
             failed_by: None,
+            feed_bytes: 0,
             pushes: 0,
         };
         task::put(self.txn, self.here.partition, id, &task);
@@ -52,7 +60,7 @@ impl Turn<'_, '_> {
             self.put_push(id, &name, config)?;
         }
         self.tell(id, &target, Some(State::Submitted), What::State)?;
-        if let Some(NewMessage { message, digest }) = kept.message {
+        if let Some(NewMessage { message, digest, .. }) = kept.message {
             let message_id = message.id.clone();
             let taken = Taken { message, answers: None, waiting: false };
             let sequence = self.tell(id, &target, None, What::Message(taken))?;
@@ -97,12 +105,12 @@ impl Turn<'_, '_> {
             let place = Place { updated: task.updated, task: id };
             listing::put(self.txn, partition, &task.principal, place, &listed(&task, target));
         }
-        task::put(self.txn, partition, id, &task);
         if task.pushes > 0 {
             self.queue_pushes(id, sequence, &what)?;
         }
         let event = Event { sequence, at: self.now, state: task.state, what };
-        feed::put(self.txn, partition, id, &event);
+        task.feed_bytes += feed::put(self.txn, partition, id, &event);
+        task::put(self.txn, partition, id, &task);
         self.effects.push(Effect::Told { task: id, sequence });
         Ok(Some(sequence))
     }
@@ -140,16 +148,29 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    /// A handler tells those who follow its root, if anybody can.
-    pub(super) fn told(&mut self, root: InvocationId, told: Told) -> Result<(), Fault> {
+    /// A handler tells those who follow its root, if anybody can. What it hears.
+    pub(super) fn told(&mut self, root: InvocationId, told: Told) -> Result<Outcome, Fault> {
+        let heard = Outcome::Success(Bytes::from_static(b"null"));
         let Some(record) = self.record(root)?.filter(|record| record.is_task) else {
-            return Ok(());
+            return Ok(heard);
         };
+        if self.feed_is_full(root)? {
+            let message = format!("nothing more can be told: {FULL}");
+            let failure = Failure { code: TOO_MANY, message, ..Failure::default() };
+            return Ok(Outcome::Failure(failure));
+        }
         let what = match told {
             Told::Progress(progress) => What::Progress(progress),
             Told::Artifact(artifact) => What::Artifact(artifact),
         };
-        self.tell(root, &record.target, None, what).map(drop)
+        self.tell(root, &record.target, None, what)?;
+        Ok(heard)
+    }
+
+    /// Whether only what must be told is told to those who follow a task.
+    pub(super) fn feed_is_full(&self, id: InvocationId) -> Result<bool, Fault> {
+        let task = self.task(id)?;
+        Ok(task.next > FEED_ROWS_MAX || task.feed_bytes >= FEED_BYTES_MAX)
     }
 
     /// Something about the asks of a task.
@@ -220,10 +241,33 @@ impl Turn<'_, '_> {
         if matches!(record.status, Status::Completed { .. }) {
             return Ok(Reply::Refused(Refusal::AlreadyCompleted));
         }
-        match record.asks.open() {
-            0 => self.keep_message(id, &record, new),
-            _ => self.answer_by_message(id, &record, new),
+        if self.feed_is_full(id)? {
+            return Ok(Reply::FeedFull);
         }
+        let ask = match new.answers {
+            Some(meant) => match self.ask_of(id, &record, meant)? {
+                Some(Ask { closed: Some(closed), .. }) => return Ok(Reply::AskClosed(closed)),
+                Some(open) => Some(open),
+                None => return Ok(Reply::NoSuchAsk),
+            },
+            // The one that is open for longest.
+            None => ask::open(self.txn, partition, id, record.asks)?.into_iter().next(),
+        };
+        match ask {
+            Some(ask) => self.answer_by_message(id, &record, ask, new),
+            None => self.keep_message(id, &record, new),
+        }
+    }
+
+    /// The ask with that id, where it is one of this task.
+    fn ask_of(
+        &self,
+        task: InvocationId,
+        record: &Record,
+        ask: AskId,
+    ) -> Result<Option<Ask>, Fault> {
+        let found = ask::find(self.txn, self.here.partition, ask)?;
+        Ok(found.filter(|ask| ask.root == task && record.asks.has(ask.number)))
     }
 
     /// It waits for the next ask.
@@ -248,17 +292,13 @@ impl Turn<'_, '_> {
         Ok(Reply::Messaged { sequence, repeated: false, answered: None })
     }
 
-    /// It answers the ask that is open for longest.
     fn answer_by_message(
         &mut self,
         id: InvocationId,
         record: &Record,
+        ask: Ask,
         new: NewMessage,
     ) -> Result<Reply, Fault> {
-        let open = ask::open(self.txn, self.here.partition, id, record.asks.left)?;
-        let Some(ask) = open.into_iter().next() else {
-            return Err(corrupt(TableId::Ask, "an open ask is missing"));
-        };
         let answer = new.message.answer(&ask);
         let closed = match answer.and_then(|answer| ask.close(answer, self.now)) {
             Ok(closed) => closed,
@@ -278,7 +318,7 @@ impl Turn<'_, '_> {
         &mut self,
         id: InvocationId,
         message: &str,
-        digest: Option<bytes::Bytes>,
+        digest: Option<Bytes>,
         (sequence, answered): (Option<u64>, Option<u32>),
     ) {
         if let (Some(digest), Some(sequence)) = (digest, sequence) {

@@ -3,19 +3,17 @@
 
 use super::Turn;
 use super::call::Call;
+use super::notify::outcome_out;
 use crate::ask::{Ask, HUMAN, Question};
 use crate::id::{AskId, InvocationId};
 use crate::kv::Fault;
 use crate::tables::invocation::{Record, Sink, SinkKind};
 use crate::tables::message::Message;
 use crate::task::Told;
-use bytes::Bytes;
 use holdfast_wire::message::MessageType;
 use holdfast_wire::message::pb::notification::Result as Content;
 
 const BAD_REQUEST: u32 = 400;
-/// What `holdfast.Task` answers.
-const NOTHING: Bytes = Bytes::from_static(b"null");
 
 impl Turn<'_, '_> {
     /// `completion` is missing where nobody waits for the result.
@@ -28,32 +26,27 @@ impl Turn<'_, '_> {
     ) -> Result<(), Fault> {
         let ask = AskId::new(record.root, id, entry);
         self.tell_callee(id, record, callee_id, ask.invocation())?;
-        let done = if call.service == HUMAN {
-            let sink = completion.map(|completion| self.sink(id, completion));
-            self.ask_human(id, record, (ask, sink), &call)
-        } else {
-            let told = Told::read(&call.handler, &call.argument, self.now);
-            told.map(|told| {
-                let message = Message::Tell { root: record.root, told: Box::new(told) };
-                (message, Some(Content::value(NOTHING)))
-            })
+        let sink = completion.map(|completion| self.sink(id, completion));
+        let message = match call.service.as_str() {
+            HUMAN => self.ask_human(id, record, (ask, sink), &call),
+            _ => Told::read(&call.handler, &call.argument, self.now).map(|told| {
+                let root = record.root;
+                Message::Tell { root, told: Box::new(told), sink }
+            }),
         };
-        let content = match done {
+        let content = match message {
             // Of the root itself it is told at once: it may end in this very turn.
-            Ok((Message::Tell { root, told }, content)) if root == id => {
-                self.told(root, *told)?;
-                content
+            Ok(Message::Tell { root, told, .. }) if root == id => {
+                Some(outcome_out(self.told(root, *told)?))
             }
-            Ok((message, content)) => {
+            Ok(message) => {
                 self.send(message)?;
-                content
+                None
             }
             Err(why) => {
                 let name = format!("{}/{}", call.service, call.handler);
-                Some(Content::failure(
-                    BAD_REQUEST,
-                    format!("`{name}` cannot be done: {why} (HF0200)"),
-                ))
+                let message = format!("`{name}` cannot be done: {why} (HF0200)");
+                Some(Content::failure(BAD_REQUEST, message))
             }
         };
         match (completion, content) {
@@ -75,7 +68,7 @@ impl Turn<'_, '_> {
         record: &mut Record,
         (ask, sink): (AskId, Option<Sink>),
         call: &Call,
-    ) -> Result<(Message, Option<Content>), String> {
+    ) -> Result<Message, String> {
         let question = Question::read(&call.argument)?;
         record.asked = true;
         let ask = Ask {
@@ -95,6 +88,6 @@ impl Turn<'_, '_> {
             sink,
             closed: None,
         };
-        Ok((Message::Ask(Box::new(ask)), None))
+        Ok(Message::Ask(Box::new(ask)))
     }
 }

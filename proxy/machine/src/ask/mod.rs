@@ -24,6 +24,8 @@ use std::time::Duration;
 pub const HUMAN: &str = "holdfast.Human";
 /// The service whose handlers tell those who follow a task.
 pub const TASK: &str = "holdfast.Task";
+/// Asks that may be open under one root.
+pub const OPEN_MAX: u32 = 1_000;
 /// What the names of services of ours begin with.
 const OURS: &str = "holdfast.";
 

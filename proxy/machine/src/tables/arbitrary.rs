@@ -364,10 +364,10 @@ pub fn event() -> impl Strategy<Value = Event> {
 pub fn task() -> impl Strategy<Value = Task> {
     let who = any::<(u128, String, String, String)>();
     let kept = (bytes(), bytes(), state(), option::of(progress()), option::of(failed_by()));
-    (who, kept, any::<(u64, u64, bool, Vec<u64>, u32)>()).prop_map(|(who, kept, rest)| {
+    (who, kept, any::<(u64, u64, bool, Vec<u64>, u32, u64)>()).prop_map(|(who, kept, rest)| {
         let (secret, principal, context, door) = who;
         let (meta, digest, state, progress, failed_by) = kept;
-        let (next, updated, cancel_wanted, waiting, pushes) = rest;
+        let (next, updated, cancel_wanted, waiting, pushes, feed_bytes) = rest;
         let updated = Timestamp(updated);
         Task {
             secret,
@@ -383,6 +383,7 @@ pub fn task() -> impl Strategy<Value = Task> {
             cancel_wanted,
             waiting,
             failed_by,
+            feed_bytes,
             pushes,
         }
     })

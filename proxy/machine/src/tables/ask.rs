@@ -1,12 +1,14 @@
 //! `a | partition:u16 | root:24 | number:u32` -> `Ask`, and `y | partition:u16 | id:24` ->
 //! `AskPlace`, which leads from the id of an ask to its row. Open asks, and closed ones for as long
 //! as the root is kept, so that who answers too late is told what was answered.
+//! `b | partition:u16 | root:24 | caller:24 | number:u32` -> nothing, of the open ones: they are
+//! found without a look at all that was ever asked.
 
-use super::codec::{Bad, KeyReader, KeyWriter, after, decode, encode, scan as scan_rows};
+use super::codec::{Bad, KeyReader, KeyWriter, after, corrupt, decode, encode, scan as scan_rows};
 use super::convert::*;
 use super::invocation::{sink_in, sink_out};
 use super::{TableId, generated as pb};
-use crate::ask::{Action, Ask, AskKind, Closed, Closing, Form};
+use crate::ask::{Action, Ask, AskKind, Asks, Closed, Closing, Form};
 use crate::id::{AskId, InvocationId, PartitionId};
 use crate::kv::{Fault, Kv, Txn};
 use crate::time::Timestamp;
@@ -14,6 +16,10 @@ use bytes::Bytes;
 
 const TABLE: TableId = TableId::Ask;
 const PLACES: TableId = TableId::AskPlace;
+const OPEN: TableId = TableId::AskOpen;
+
+/// Where no more were ever asked, they are looked at one by one: a scan costs more.
+const FEW: u32 = 4;
 
 fn key(partition: PartitionId, root: InvocationId, number: u32) -> Vec<u8> {
     KeyWriter::new(TABLE, partition).id(root).u32(number).done()
@@ -21,6 +27,10 @@ fn key(partition: PartitionId, root: InvocationId, number: u32) -> Vec<u8> {
 
 fn place_key(partition: PartitionId, id: AskId) -> Vec<u8> {
     KeyWriter::new(PLACES, partition).id(id.invocation()).done()
+}
+
+fn open_key(partition: PartitionId, ask: &Ask) -> Vec<u8> {
+    KeyWriter::new(OPEN, partition).id(ask.root).id(ask.caller).u32(ask.number).done()
 }
 
 pub fn get(
@@ -59,11 +69,16 @@ pub fn put(txn: &mut Txn<'_>, partition: PartitionId, ask: &Ask) {
     let place = pb::AskPlace { root: id_out(ask.root), number: ask.number };
     txn.put(place_key(partition, ask.id), encode(&place));
     txn.put(key(partition, ask.root, ask.number), encode(&ask_out(ask)));
+    match ask.closed {
+        None => txn.put(open_key(partition, ask), Bytes::new()),
+        Some(_) => txn.delete(open_key(partition, ask)),
+    }
 }
 
 pub fn delete(txn: &mut Txn<'_>, partition: PartitionId, ask: &Ask) {
     txn.delete(place_key(partition, ask.id));
     txn.delete(key(partition, ask.root, ask.number));
+    txn.delete(open_key(partition, ask));
 }
 
 /// All asks under a root from number `from` on, by number, until `each` answers false.
@@ -78,19 +93,59 @@ pub fn scan_root(
     scan_rows(kv, &key(partition, root, from), &end, &mut |_, value| Ok(each(row_in(value)?)))
 }
 
-/// The open asks under a root behind the number `behind`, by number.
+/// The open asks of a root that counts them as `asks`, by number.
 pub fn open(
     kv: &dyn Kv,
     partition: PartitionId,
     root: InvocationId,
-    behind: u32,
+    asks: Asks,
 ) -> Result<Vec<Ask>, Fault> {
-    let mut open = vec![];
-    scan_root(kv, partition, root, behind.saturating_add(1), &mut |ask| {
-        open.extend(ask.closed.is_none().then_some(ask));
-        true
-    })?;
+    if asks.open() == 0 {
+        return Ok(vec![]);
+    }
+    let numbers = match asks.opened - asks.left {
+        ..=FEW => (asks.left + 1..=asks.opened).collect(),
+        _ => {
+            let mut numbers = open_numbers(kv, partition, root, None)?;
+            numbers.retain(|number| asks.has(*number));
+            numbers
+        }
+    };
+    let mut open = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        open.extend(get(kv, partition, root, number)?.filter(|ask| ask.closed.is_none()));
+    }
     Ok(open)
+}
+
+/// The open asks of `caller` under a root, by number.
+pub fn open_of(
+    kv: &dyn Kv,
+    partition: PartitionId,
+    root: InvocationId,
+    caller: InvocationId,
+) -> Result<Vec<Ask>, Fault> {
+    let numbers = open_numbers(kv, partition, root, Some(caller))?;
+    let rows = numbers.into_iter().map(|number| get(kv, partition, root, number));
+    rows.filter_map(Result::transpose).collect()
+}
+
+fn open_numbers(
+    kv: &dyn Kv,
+    partition: PartitionId,
+    root: InvocationId,
+    caller: Option<InvocationId>,
+) -> Result<Vec<u32>, Fault> {
+    let under = KeyWriter::new(OPEN, partition).id(root);
+    let prefix = caller.into_iter().fold(under, KeyWriter::id).done();
+    let mut numbers = vec![];
+    scan_rows(kv, &prefix, &after(&prefix), &mut |key, _| {
+        let (.., number) = parse_open(key).ok_or_else(|| corrupt(OPEN, "a key is malformed"))?;
+        numbers.push(number);
+        Ok(true)
+    })?;
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 /// Shows all asks of a partition, by root and number, until `each` answers false.
@@ -107,6 +162,13 @@ pub fn scan(
 pub fn parse(key: &[u8]) -> Option<(PartitionId, InvocationId, u32)> {
     let (partition, mut reader) = KeyReader::new(TABLE, key)?;
     let parsed = (partition, reader.id()?, reader.u32()?);
+    reader.end(parsed)
+}
+
+/// Takes the key of an open ask apart: root, caller and number.
+pub fn parse_open(key: &[u8]) -> Option<(PartitionId, InvocationId, InvocationId, u32)> {
+    let (partition, mut reader) = KeyReader::new(OPEN, key)?;
+    let parsed = (partition, reader.id()?, reader.id()?, reader.u32()?);
     reader.end(parsed)
 }
 
@@ -225,8 +287,12 @@ mod tests {
             kv.apply(txn.into_writes());
             let found = find(&kv, partition, ask.id).unwrap();
             prop_assert_eq!(found, Some(ask.clone()));
-            let open = open(&kv, partition, ask.root, ask.number - 1).unwrap();
-            prop_assert_eq!(open.len(), usize::from(ask.closed.is_none()));
+            let is_open = usize::from(ask.closed.is_none());
+            for left in [0, ask.number - 1] {
+                let asks = Asks { opened: ask.number, input: 1, auth: 0, left };
+                prop_assert_eq!(open(&kv, partition, ask.root, asks).unwrap().len(), is_open);
+            }
+            prop_assert_eq!(open_of(&kv, partition, ask.root, ask.caller).unwrap().len(), is_open);
             let mut seen = vec![];
             scan(&kv, partition, &mut |ask| {
                 seen.push(ask);
@@ -247,6 +313,12 @@ mod tests {
         ) {
             prop_assert_eq!(parse(&key(a.0, a.1, a.2)), Some(a));
             prop_assert_eq!(a.cmp(&b), key(a.0, a.1, a.2).cmp(&key(b.0, b.1, b.2)));
+        }
+
+        #[test]
+        fn keys_of_open_ones_round_trip(partition in arbitrary::partition(), ask in arbitrary::ask()) {
+            let parsed = parse_open(&open_key(partition, &ask));
+            prop_assert_eq!(parsed, Some((partition, ask.root, ask.caller, ask.number)));
         }
     }
 }

@@ -18,8 +18,12 @@ fn key(partition: PartitionId, task: InvocationId, sequence: u64) -> Vec<u8> {
     KeyWriter::new(TABLE, partition).id(task).u64(sequence).done()
 }
 
-pub fn put(txn: &mut Txn<'_>, partition: PartitionId, task: InvocationId, event: &Event) {
-    txn.put(key(partition, task, event.sequence), encode(&event_out(event)));
+/// Writes a row, and tells how many bytes it has.
+pub fn put(txn: &mut Txn<'_>, partition: PartitionId, task: InvocationId, event: &Event) -> u64 {
+    let (key, value) = (key(partition, task, event.sequence), encode(&event_out(event)));
+    let bytes = (key.len() + value.len()) as u64;
+    txn.put(key, value);
+    bytes
 }
 
 pub fn get(

@@ -722,6 +722,9 @@ pub struct Task {
     /// What made it fail.
     #[prost(enumeration = "FailedBy", tag = "13")]
     pub failed_by: i32,
+    /// Of the rows of the feed.
+    #[prost(uint64, tag = "14")]
+    pub feed_bytes: u64,
     /// Receivers of the feed: rows of `PushConfig`.
     #[prost(uint32, tag = "20")]
     pub pushes: u32,
@@ -897,6 +900,9 @@ pub mod message {
     pub struct Tell {
         #[prost(bytes = "bytes", tag = "1")]
         pub root: ::prost::bytes::Bytes,
+        /// Who waits to hear that it was told.
+        #[prost(message, optional, tag = "4")]
+        pub sink: ::core::option::Option<super::Sink>,
         #[prost(oneof = "tell::What", tags = "2, 3")]
         pub what: ::core::option::Option<tell::What>,
     }

@@ -50,10 +50,11 @@ pub enum Message {
         caller: InvocationId,
         tell: bool,
     },
-    /// Tell those who follow `root`.
+    /// Tell those who follow `root`; the sink, if there is one, hears when it was told.
     Tell {
         root: InvocationId,
         told: Box<Told>,
+        sink: Option<Sink>,
     },
 }
 
@@ -99,12 +100,13 @@ impl Message {
                 caller: id_out(*caller),
                 tell: *tell,
             }),
-            Message::Tell { root, told } => {
+            Message::Tell { root, told, sink } => {
                 let what = match &**told {
                     Told::Progress(progress) => What::Progress(progress_out(progress)),
                     Told::Artifact(artifact) => What::Artifact(artifact_out(artifact)),
                 };
-                Out::Tell(Tell { root: id_out(*root), what: Some(what) })
+                let sink = sink.as_ref().map(sink_out);
+                Out::Tell(Tell { root: id_out(*root), what: Some(what), sink })
             }
         };
         encode(&pb::Message { message: Some(message) })
@@ -152,7 +154,8 @@ fn message_in(message: pb::Message) -> Result<Message, Bad> {
                 What::Progress(progress) => Told::Progress(progress_in(progress)),
                 What::Artifact(artifact) => Told::Artifact(artifact_in(artifact)),
             };
-            Message::Tell { root: id_in(&tell.root)?, told: Box::new(told) }
+            let sink = tell.sink.map(sink_in).transpose()?;
+            Message::Tell { root: id_in(&tell.root)?, told: Box::new(told), sink }
         }
     })
 }
@@ -242,8 +245,8 @@ mod tests {
             arbitrary::ask().prop_map(|ask| Message::Ask(Box::new(ask))),
             (arbitrary::id(), arbitrary::id(), any::<bool>())
                 .prop_map(|(root, caller, tell)| Message::Withdraw { root, caller, tell }),
-            (arbitrary::id(), told())
-                .prop_map(|(root, told)| Message::Tell { root, told: Box::new(told) }),
+            (arbitrary::id(), told(), option::of(arbitrary::sink()))
+                .prop_map(|(root, told, sink)| Message::Tell { root, told: Box::new(told), sink }),
         ]
     }
 

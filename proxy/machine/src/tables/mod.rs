@@ -50,6 +50,8 @@ pub enum TableId {
     Service = b'S',
     /// Questions to people.
     Ask = b'a',
+    /// Which of them are open.
+    AskOpen = b'b',
     /// What runs at which times.
     Schedule = b'c',
     /// The last message that came from each other partition.
@@ -97,8 +99,9 @@ pub enum TableId {
 }
 
 /// What has rows for single invocations, which go when one is forgotten.
-pub const INVOCATION_TABLES: [TableId; 12] = [
+pub const INVOCATION_TABLES: [TableId; 13] = [
     TableId::Ask,
+    TableId::AskOpen,
     TableId::AskPlace,
     TableId::Event,
     TableId::Feed,
@@ -114,10 +117,11 @@ pub const INVOCATION_TABLES: [TableId; 12] = [
 
 impl TableId {
     /// Every table, in the order of their bytes.
-    pub const ALL: [TableId; 25] = [
+    pub const ALL: [TableId; 26] = [
         TableId::Deployment,
         TableId::Service,
         TableId::Ask,
+        TableId::AskOpen,
         TableId::Schedule,
         TableId::Dedup,
         TableId::Event,
@@ -153,6 +157,7 @@ impl TableId {
             TableId::Deployment => "deployment",
             TableId::Service => "service",
             TableId::Ask => "ask",
+            TableId::AskOpen => "ask-open",
             TableId::Schedule => "schedule",
             TableId::Dedup => "dedup",
             TableId::Event => "event",

@@ -36,6 +36,8 @@ pub struct Task {
     pub waiting: Vec<u64>,
     /// What made it fail.
     pub failed_by: Option<FailedBy>,
+    /// Of the rows of its feed.
+    pub feed_bytes: u64,
     /// Receivers of its feed.
     pub pushes: u32,
 }
@@ -132,6 +134,7 @@ fn task_out(task: &Task) -> pb::Task {
         cancel_wanted: task.cancel_wanted,
         waiting: task.waiting.clone(),
         failed_by: task.failed_by.map_or(pb::FailedBy::Unspecified, failed_by_out).into(),
+        feed_bytes: task.feed_bytes,
         pushes: task.pushes,
     }
 }
@@ -142,6 +145,7 @@ fn task_in(row: pb::Task) -> Result<Task, Bad> {
         secret: u128::from_be_bytes(secret.map_err(|_| Bad("a secret does not have 16 bytes"))?),
         state: state_in(row.state())?,
         failed_by: failed_by_in(row.failed_by())?,
+        feed_bytes: row.feed_bytes,
         principal: row.principal,
         context: row.context,
         door: row.door,

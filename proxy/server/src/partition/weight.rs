@@ -93,7 +93,7 @@ mod tests {
             text: Some("x".repeat(1_000)),
             by: None,
         };
-        NewMessage { message, digest: None }
+        NewMessage { message, digest: None, answers: None }
     }
 
     fn new_push() -> PushConfig {

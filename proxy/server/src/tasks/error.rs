@@ -3,7 +3,7 @@
 use crate::partition::Unavailable;
 use holdfast_machine::kv::Fault;
 
-use super::State;
+use super::{Closed, State};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -26,6 +26,11 @@ pub enum Error {
     Exists,
     #[error("{0}")]
     Key(String),
+    /// Of the ask that a message was meant for.
+    #[error("the question was closed before: {}", .0.how.as_str())]
+    Late(Closed),
+    #[error("so much was told of the task that nothing more is; start another one")]
+    FeedFull,
     /// What was said does not fit the form of the ask.
     #[error("the answer does not fit: {0}")]
     Violation(String),
@@ -44,6 +49,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Error::Violation(_) => "HF0201",
+            Error::Late(_) => "HF0202",
             Error::NoSuchAsk => "HF0203",
             Error::NotFound => "HF0204",
             Error::Ended(_) => "HF0205",
@@ -53,6 +59,7 @@ impl Error {
             Error::Key(_) => "HF0209",
             Error::Full(_) => "HF0210",
             Error::PageToken => "HF0211",
+            Error::FeedFull => "HF0215",
             Error::Unavailable(unavailable) => unavailable.code(),
             Error::Fault(_) => "HF0026",
         }

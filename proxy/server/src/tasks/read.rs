@@ -37,10 +37,7 @@ impl Tasks {
         let Some(row) = task::get(kv, partition, id)? else {
             return Ok(None);
         };
-        let asks = match record.asks.open() {
-            0 => vec![],
-            _ => ask::open(kv, partition, id, record.asks.left)?,
-        };
+        let asks = ask::open(kv, partition, id, record.asks)?;
         Ok(Some(shown(id, record, row, asks)))
     }
 }

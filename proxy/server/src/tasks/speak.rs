@@ -1,7 +1,7 @@
 //! What is said to a task: an answer, a message, the wish to end it.
 
 use super::error::unexpected;
-use super::{Action, Answer, Answered, Ask, Error, State, TaskId, Tasks};
+use super::{Action, Answer, Answered, Ask, AskId, Error, State, TaskId, Tasks};
 use bytes::Bytes;
 use holdfast_machine::{
     command::{Command, Refusal, Reply},
@@ -16,6 +16,8 @@ pub struct NewMessage {
     pub body: Bytes,
     /// Of the message, where the same may come again under its id.
     pub digest: Option<[u8; 32]>,
+    /// The ask that it is meant for; without it, the one that is open for longest or the next one.
+    pub answers: Option<AskId>,
     pub action: Action,
     /// A JSON object that is in it.
     pub content: Option<Bytes>,
@@ -49,9 +51,9 @@ pub enum Cancelled {
 impl NewMessage {
     pub(super) fn into_machine(self) -> task::NewMessage {
         let digest = self.digest.map(|digest| Bytes::copy_from_slice(&digest));
-        let NewMessage { id, body, action, content, text, by, .. } = self;
+        let NewMessage { id, body, answers, action, content, text, by, .. } = self;
         let message = task::Message { id, body, action, content, text, by };
-        task::NewMessage { message, digest }
+        task::NewMessage { message, digest, answers }
     }
 }
 
@@ -100,7 +102,8 @@ impl Tasks {
     /// Says something to a task.
     ///
     /// # Errors
-    /// As `get`; `Ended`, `OtherMessage`, `Violation`, `Full`: nothing has happened then.
+    /// As `get`; `Ended`, `OtherMessage`, `NoSuchAsk`, `Late`, `Violation`, `Full`, `FeedFull`:
+    /// nothing has happened then.
     pub async fn message(
         &self,
         principal: &str,
@@ -115,6 +118,9 @@ impl Tasks {
                 Ok(Messaged { sequence, repeated, answered })
             }
             Reply::OtherMessage => Err(Error::OtherMessage),
+            Reply::NoSuchAsk => Err(Error::NoSuchAsk),
+            Reply::AskClosed(closed) => Err(Error::Late(closed)),
+            Reply::FeedFull => Err(Error::FeedFull),
             Reply::Violation(violation) => Err(Error::Violation(violation)),
             Reply::TooManyWait(count) => Err(Error::Full(format!(
                 "{count} messages wait for the next question already; wait for it"

@@ -147,6 +147,7 @@ fn progress(number: u32) -> Said {
 
 fn message(id: &str, text: &str) -> NewMessage {
     NewMessage {
+        answers: None,
         id: id.into(),
         body: Bytes::from_static(b"{}"),
         digest: Some([7; 32]),
@@ -306,6 +307,27 @@ async fn answers_and_the_wish_to_end() {
     bench.complete(&task, 1).await;
     let over = bench.tasks.cancel("ada", task.id).await;
     assert_eq!(over, Ok(Cancelled::AlreadyEnded(State::Completed)));
+}
+
+#[tokio::test]
+async fn a_message_answers_the_question_that_it_is_meant_for_and_no_other() {
+    let bench = Bench::new();
+    let task = bench.create(new_task("ada")).await;
+    bench.say(&task, 1, vec![ask(1, QUESTION), ask(2, QUESTION)], None).await;
+    let [first, second] = &bench.tasks.get("ada", task.id).await.unwrap().asks[..] else {
+        panic!("two are open");
+    };
+    let meant =
+        |id: &str, answers: AskId| NewMessage { answers: Some(answers), ..message(id, "yes") };
+    let taken = bench.tasks.message("ada", task.id, meant("m1", second.id)).await.unwrap();
+    assert_eq!(taken.answered, Some(second.number));
+    let late = bench.tasks.message("ada", task.id, meant("m2", second.id)).await;
+    assert!(matches!(late, Err(Error::Late(_))), "{late:?}");
+    let unknown = AskId::of(task.invocation);
+    let refused = bench.tasks.message("ada", task.id, meant("m3", unknown)).await;
+    assert_eq!(refused, Err(Error::NoSuchAsk));
+    let open = bench.tasks.get("ada", task.id).await.unwrap().asks;
+    assert_eq!(open.iter().map(|ask| ask.id).collect::<Vec<_>>(), [first.id]);
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ fn an_answer_is_what_the_call_comes_to() {
               notify a#1 2:CallInvocationIdCompletion 1=A
             1 dump
               | ask a 1 A of a "Sure?"
+              | ask-open a
               | invocation a suspended, attempt 1, journal 2/3, pin 1, root a
               | journal a 0:Input
               | journal a 1:Call

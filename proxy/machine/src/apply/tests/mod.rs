@@ -2,6 +2,7 @@
 //! the words.
 
 mod asks;
+mod bounds;
 mod calls;
 mod cancel;
 mod circles;

@@ -9,7 +9,7 @@
 //! 6 delete n | hold n | release n | trigger n      schedules; a service `Gone…` is not registered
 //! 6 forget a completed=MS
 //! 6 follow a Greeter/greet hi [by=ada] [digest=D] [message=M] [keep=MS]   starts a task
-//! 6 say a m1 {"x":1} [digest=D] [text=yes] [decline]                      a message to it
+//! 6 say a m1 {"x":1} [digest=D] [text=yes] [decline] [ask=A]              a message to it, or to its ask A
 //! 6 answer a 1 accept {"x":1} [by=ada] [ask=A]       its first ask, or A where it is the first
 //! 7 route                                          messages between partitions, until none is left
 //! 8 recover                                        the effects that the tables call for
@@ -226,6 +226,13 @@ impl World {
         self.names.known(name)
     }
 
+    /// What further lines come to.
+    pub fn then(&mut self, script: &str) -> &str {
+        let before = self.transcript.len();
+        script.trim().lines().for_each(|line| self.line(line.trim()));
+        &self.transcript[before..]
+    }
+
     /// The ask of that number; of one that is not there, an id that none has.
     fn asked(&self, root: InvocationId, number: u32) -> AskId {
         let partition = self.partitions.of(root.partition_key);
@@ -255,7 +262,8 @@ impl World {
                 Command::StartTask { new: Box::new(new), task }
             }
             "say" => {
-                let message = Box::new(new_message(&mut words));
+                let mut message = Box::new(new_message(&mut words));
+                message.answers = words.text("ask").map(|name| AskId::of(self.id(&name)));
                 Command::MessageTask { task: invocation, message }
             }
             "answer" => {

@@ -68,7 +68,7 @@ fn message(message: &Message, names: &mut Names) -> String {
         Message::Withdraw { root, caller, .. } => {
             format!("withdraw what {} asks under {}", names.of(*caller), names.of(*root))
         }
-        Message::Tell { root, told } => format!("tell {} {told:?}", names.of(*root)),
+        Message::Tell { root, told, .. } => format!("tell {} {told:?}", names.of(*root)),
     }
 }
 
@@ -117,7 +117,11 @@ fn reply(reply: &Reply, names: &mut Names) -> String {
         }
         Reply::TooManyWait(count) => format!("{count} wait already"),
         Reply::TooManyPushes(count) => format!("{count} receivers already"),
-        Reply::OtherRequest | Reply::NoTask | Reply::OtherMessage => format!("{reply:?}"),
+        Reply::OtherRequest
+        | Reply::NoTask
+        | Reply::OtherMessage
+        | Reply::NoSuchAsk
+        | Reply::FeedFull => format!("{reply:?}"),
         Reply::Pending | Reply::Unknown | Reply::Done | Reply::Appended => {
             format!("{reply:?}").to_lowercase()
         }
@@ -282,7 +286,7 @@ fn row(store: &MemoryKv, partition: PartitionId, key: &[u8], names: &mut Names) 
             let ask = ask::get(store, partition, root, number).unwrap().unwrap();
             format!("{} {}", id(names), self::ask(&ask, names))
         }
-        TableId::AskPlace => id(names),
+        TableId::AskPlace | TableId::AskOpen => id(names),
         TableId::Task => {
             let (_, whose) = task::parse(key).unwrap();
             let row = task::get(store, partition, whose).unwrap().unwrap();

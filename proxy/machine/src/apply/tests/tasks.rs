@@ -263,6 +263,7 @@ fn early_messages_wait_in_order_for_the_next_asks() {
               | ask a 1 A of a "Sure?", answered accept at 2 {"ok":true}
               | ask a 2 B of a "Really?", answered decline at 3
               | ask a 3 C of a "Now?"
+              | ask-open a
               | feed a 1 submitted
               | feed a 2 working
               | feed a 3 working message m1 waits

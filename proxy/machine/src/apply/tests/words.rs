@@ -147,6 +147,7 @@ pub fn new_task(words: &Words<'_>) -> NewTask {
         message: words.text("message").map(|id| NewMessage {
             message: message(id, None, None),
             digest: words.text("digest").map(Bytes::from),
+            answers: None,
         }),
         pushes: words.text("push").map(|name| (name, push_config())).into_iter().collect(),
     }
@@ -174,7 +175,7 @@ pub fn new_message(words: &mut Words<'_>) -> NewMessage {
     if decline {
         message.action = Action::Decline;
     }
-    NewMessage { message, digest: words.text("digest").map(Bytes::from) }
+    NewMessage { message, digest: words.text("digest").map(Bytes::from), answers: None }
 }
 
 pub fn answer(mut words: Words<'_>) -> Answer {

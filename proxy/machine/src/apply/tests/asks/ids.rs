@@ -124,6 +124,8 @@ fn what_an_earlier_invocation_left_is_not_of_the_next() {
               | ask a 2 C of A "Too?"
               | ask a 3 A of a "Mine?", answered accept at 5 {"x":1}
               | ask a 4 D of a "More?"
+              | ask-open a
+              | ask-open a
               | feed a 1 submitted
               | feed a 2 working
               | feed a 3 working message m1 waits
@@ -168,6 +170,7 @@ fn what_an_earlier_invocation_left_is_not_of_the_next() {
             200 due
             200 dump
               | ask a 2 C of A "Too?"
+              | ask-open a
               | invocation A suspended, attempt 1, journal 3/6, pin 1, root a
               | journal A 0:Input
               | journal A 1:Call

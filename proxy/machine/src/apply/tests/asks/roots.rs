@@ -33,6 +33,7 @@ fn the_asks_of_a_child_are_found_under_its_root() {
             2 route
             2 dump
               | 0: ask a 1 B of A "Sure?"
+              | 0: ask-open a
               | 0: invocation a suspended, attempt 1, journal 2/3, pin 1, root a
               | 0: invocation A suspended, attempt 1, journal 2/3, pin 1, for a 2, root a
               | 0: journal a 0:Input
@@ -154,6 +155,7 @@ fn who_was_sent_one_way_asks_when_its_root_is_gone() {
               notify A#1 2:CallInvocationIdCompletion 1=B
             2 dump
               | ask a 1 B of A "Sure?"
+              | ask-open a
               | invocation A suspended, attempt 1, journal 2/3, pin 1, root a
               | journal A 0:Input
               | journal A 1:Call

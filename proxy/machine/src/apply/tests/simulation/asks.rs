@@ -55,7 +55,7 @@ impl World {
             by: None,
         };
         let digest = (self.chance.below(2) == 0).then(|| Bytes::from_static(b"d"));
-        NewMessage { message, digest }
+        NewMessage { message, digest, answers: None }
     }
 
     /// Somebody says something to a task, or answers an ask.
@@ -135,8 +135,12 @@ pub fn feed_holds(before: &MemoryKv, after: &MemoryKv, partition: PartitionId, k
 /// What a row counts is there.
 pub fn asks_agree(kv: &MemoryKv, partition: PartitionId, id: InvocationId, record: &Record) {
     if record.asks.opened > 0 {
-        let open = ask::open(kv, partition, id, record.asks.left).unwrap();
+        let open = ask::open(kv, partition, id, record.asks).unwrap();
         assert_eq!(open.len(), record.asks.open() as usize, "open asks are counted");
+        for ask in open {
+            let of_caller = ask::open_of(kv, partition, id, ask.caller).unwrap();
+            assert!(of_caller.contains(&ask), "open asks are found by who asks");
+        }
     }
     let task = task::get(kv, partition, id).unwrap();
     assert_eq!(task.is_some(), record.is_task);

@@ -150,6 +150,14 @@ fn refused(task: &str, error: tasks::Error) -> Error {
         tasks::Error::Unavailable(unavailable) => {
             Error::Overloaded { message: unavailable.to_string(), code, retry_after_seconds: 1 }
         }
-        tasks::Error::NoSuchAsk | tasks::Error::Fault(_) => Error::Internal(error_text),
+        tasks::Error::NoSuchAsk => {
+            Error::invalid("message.metadata.ask", "is no question of this task")
+        }
+        tasks::Error::Late(closed) => Error::invalid(
+            "message.metadata.ask",
+            format!("is a question that was closed before: {}", closed.how.as_str()),
+        ),
+        tasks::Error::FeedFull => Error::UnsupportedOperation(format!("{error_text} ({code})")),
+        tasks::Error::Fault(_) => Error::Internal(error_text),
     }
 }

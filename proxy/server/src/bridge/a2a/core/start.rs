@@ -67,7 +67,7 @@ impl Core {
 const FIRST_MESSAGE: u64 = 2;
 
 /// What a message, or the request around it, says under a plain name in its metadata.
-fn said<'s>(send: &'s params::Send, name: &str) -> Option<&'s str> {
+pub(super) fn said<'s>(send: &'s params::Send, name: &str) -> Option<&'s str> {
     let in_message = send.message.metadata.get(name);
     in_message.or_else(|| send.metadata.get(name)).and_then(Value::as_str)
 }
@@ -173,6 +173,7 @@ pub(super) fn new_message(
         id: message.message_id.clone(),
         body: write::message(message).to_string().into(),
         digest,
+        answers: None,
         action: action(message),
         content: input::object(message).map(|object| object.to_string().into()),
         text: input::text(message),
