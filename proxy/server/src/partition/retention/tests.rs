@@ -11,7 +11,11 @@ use holdfast_machine::{
     id::{InvocationId, PartitionKey, Partitions},
     kv::{MemoryKv, Txn},
     model::{Outcome, Retention, Source, Status, Target},
-    tables::invocation::{self, JournalSummary, Record, Retries, Span, Times},
+    tables::{
+        invocation::{self, JournalSummary, Record, Retries, Span, Times},
+        task::{self, Task},
+    },
+    task::State,
     time::Timestamp,
 };
 use holdfast_wire::manifest::HandlerType;
@@ -79,6 +83,37 @@ fn those_that_completed_first_are_chosen_from_all_partitions() {
     assert_eq!(oldest(&rows, 2), [1, 4], "the bound keeps the oldest");
     assert_eq!(oldest(&rows, 0), Vec::<u64>::new());
     assert_eq!(oldest(&rows[2..3], 10), Vec::<u64>::new(), "what is not completed stays");
+}
+
+#[test]
+fn what_a_task_told_and_asked_weighs() {
+    let (mut kv, partition) = (MemoryKv::default(), PARTITIONS.of(id(2).partition_key));
+    let mut txn = Txn::new(&kv);
+    let asks = Asks { opened: 5, left: 2, ..Asks::default() };
+    let followed = Record { is_task: true, asks, ..record(Some(1), 1_000) };
+    invocation::put(&mut txn, partition, id(2), &followed);
+    let row = Task {
+        secret: 1,
+        principal: "ada".into(),
+        context: "c".into(),
+        door: "mcp".into(),
+        meta: Bytes::from_static(b"12345"),
+        digest: Bytes::new(),
+        state: State::Completed,
+        next: 9,
+        updated: Timestamp(1),
+        progress: None,
+        cancel_wanted: false,
+        waiting: vec![],
+        failed_by: None,
+        feed_bytes: 1_000_000,
+        pushes: 0,
+    };
+    task::put(&mut txn, partition, id(2), &row);
+    kv.apply(txn.into_writes());
+    let found = look(&kv, PARTITIONS, 10).unwrap();
+    assert_eq!(found.bytes, 1_420 + 3 * 600 + 505 + 1_000_000);
+    assert_eq!(found.oldest[0].bytes, found.bytes);
 }
 
 fn candidate(bytes: u64, entries: u32) -> Candidate {
