@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Off: `/a2a` is no door, and a service may have that name.
+    /// Off: `/a2a` is no door. A service that has that name can only be registered where
+    /// `registry.doors` does not list it either.
     pub enabled: bool,
     /// The agent that also is the one at the root of the listener, with its card at
     /// `/.well-known/agent-card.json`. Unset: only the agents under `/a2a/` are there.

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// False: `/mcp` is a path like all others.
+    /// Off: `/mcp` is no door. A service that has that name can only be registered where
+    /// `registry.doors` does not list it either.
     pub enabled: bool,
     /// What clients are told about this server, for their models to read.
     pub instructions: String,

@@ -27,7 +27,10 @@ impl Said {
     pub fn of(service: &Service, handler: &Handler, config: &Config) -> Said {
         let about = |rule: &&Rule| rule.is_about(&service.name, &handler.name);
         let rules: Vec<&Rule> = config.rules.iter().rev().filter(about).collect();
-        let own = Words { service: &service.name, metadata: &handler.metadata };
+        // What the settings say in the place of metadata counts as the handler's own.
+        let mut stated = handler.metadata.clone();
+        stated.extend(rules.iter().rev().flat_map(|rule| rule.metadata.clone()));
+        let own = Words { service: &service.name, metadata: &stated };
         let above = Words { service: &service.name, metadata: &service.metadata };
         // What names one handler cannot be said of all of them together, unless there is only one.
         let of_one = |name: &str| {
@@ -62,19 +65,9 @@ impl Said {
             asks: flag(|rule| rule.asks, "asks").unwrap_or(false),
             asks_first: flag(|rule| rule.asks_first, "asksFirst").unwrap_or(false),
             requires: requires.map(|text| words(&text)).unwrap_or_default(),
-            metadata: metadata(service, handler, &rules),
+            metadata: service.metadata.clone().into_iter().chain(stated.clone()).collect(),
         }
     }
-}
-
-/// Later ones win: of the service, of the handler, of the settings.
-fn metadata(service: &Service, handler: &Handler, rules: &[&Rule]) -> BTreeMap<String, String> {
-    let mut all = service.metadata.clone();
-    all.extend(handler.metadata.clone());
-    for rule in rules.iter().rev() {
-        all.extend(rule.metadata.clone());
-    }
-    all
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -123,6 +123,26 @@ fn handlers_are_shown_as_their_metadata_says() {
 }
 
 #[test]
+fn settings_say_what_metadata_could() {
+    let handlers = vec![handler("give", &[("requires", "sampling"), ("tool", "give")])];
+    let schema = schema(vec![("Refunds", &[("title", "of the service")], handlers)]);
+    let rule = |text: &str| toml::from_str::<Rule>(text).unwrap();
+    let rules = vec![
+        rule(
+            "service = 'Refunds'\ntitle = 'Refund'\nmetadata = { 'holdfast.tasks' = 'required', \
+             'holdfast.requires' = 'roots, elicitation', 'holdfast.title' = 'of no use' }",
+        ),
+        rule("service = 'Refunds'\nhandler = 'give'\nmetadata = { 'holdfast.tool' = 'pay' }"),
+    ];
+    let catalogue = catalogue(&schema, &Config { default: ByDefault::All, rules }, 1);
+    expect!["pay = Refunds/give (Refund) mcp All a2a All Required asks false\n"]
+        .assert_eq(&show(&catalogue));
+    let exposed = catalogue.tool("pay", false).unwrap();
+    assert_eq!(exposed.requires, ["roots", "elicitation"]);
+    assert_eq!(exposed.setting("holdfast.tool"), Some("pay"));
+}
+
+#[test]
 fn no_two_tools_have_one_name() {
     let same = [("tool", "same")];
     let schema = schema(vec![
