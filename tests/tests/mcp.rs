@@ -142,7 +142,10 @@ fn lists_have_pages_and_services_have_doors_of_their_own() {
             None => break,
         }
     }
-    assert_eq!(json!(names), json!(["Counter.add", "Shop.broken", "Shop.slow", "echo", "refund"]));
+    assert_eq!(
+        json!(names),
+        json!(["Counter.add", "Shop.broken", "Shop.odd", "Shop.slow", "echo", "refund"])
+    );
     let wrong = client.raw("tools/list", json!({ "cursor": "!" })).json();
     assert_eq!(wrong["error"]["code"], -32602, "{wrong}");
     let only = Client::new(&format!("{}/mcp/Counter", stage.sidecar.ingress));
@@ -173,9 +176,35 @@ fn results_and_failures_are_told_apart() {
     let failed = ended("refund", json!({ "orderId": "bad", "amount": 1 }), "completed");
     assert_eq!(failed["result"]["isError"], true, "{failed}");
     assert_eq!(failed["result"]["content"][0]["text"], "there is no order bad");
+    let odd = ended("Shop.odd", json!({}), "completed");
+    let told = odd["result"]["content"].as_array().unwrap();
+    assert_eq!(odd["result"]["isError"], true, "{odd}");
+    assert!(odd["result"].get("structuredContent").is_none(), "{odd}");
+    assert!(told[0]["text"].as_str().unwrap().contains("`/amount`"), "{odd}");
+    assert_eq!(told[1]["text"], r#"{"amount":"much"}"#, "nothing of it is lost");
     let broken = ended("Shop.broken", json!({}), "failed");
     assert_eq!(broken["error"]["code"], -32603, "{broken}");
     assert!(broken.get("result").is_none());
+}
+
+#[test]
+fn what_clients_ask_is_counted() {
+    let stage = stage(&format!("[guard]\ntokens = {TOKENS}"));
+    let client = stage.client().token("of-ada");
+    let made = client.call("refund", json!({ "orderId": "o", "amount": 3 }));
+    client.see(made["taskId"].as_str().unwrap(), "input_required");
+    client.raw("tasks/get", json!({ "taskId": "nobody's" }));
+    client.raw("tools/fly", json!({}));
+    stage.client().raw("tools/list", json!({}));
+    let text = tests::http::get(&format!("{}/metrics", stage.sidecar.admin)).unwrap().text();
+    let counts = |line: &str| assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+    counts(r#"holdfast_mcp_requests_total{method="tools/call",outcome="result"} 1"#);
+    counts(r#"holdfast_mcp_requests_total{method="tasks/get",outcome="refused"} 1"#);
+    counts(r#"holdfast_mcp_requests_total{method="other",outcome="refused"} 1"#);
+    counts(r#"holdfast_mcp_requests_total{method="none",outcome="forbidden"} 1"#);
+    counts(r#"holdfast_mcp_tasks_shown_total{status="input_required"} 1"#);
+    let took = "holdfast_mcp_request_seconds_total{method=\"tasks/get\"} ";
+    assert!(text.lines().any(|line| line.starts_with(took)), "{text}");
 }
 
 #[test]

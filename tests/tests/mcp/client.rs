@@ -4,7 +4,7 @@
 use hyper::Method;
 use serde_json::{Value, json};
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Duration,
@@ -194,17 +194,59 @@ impl Client {
     }
 
     fn connect(&self, message: &Value) -> TcpStream {
-        let (authority, path) = self.url.trim_start_matches("http://").split_once('/').unwrap();
-        let mut stream = TcpStream::connect(authority).unwrap();
+        let mut stream = TcpStream::connect(self.place().0).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let body = message.to_string();
+        stream.write_all(self.written(message).as_bytes()).unwrap();
+        stream
+    }
+
+    /// Authority and path.
+    fn place(&self) -> (&str, &str) {
+        self.url.trim_start_matches("http://").split_once('/').unwrap()
+    }
+
+    /// A request as it goes over the wire.
+    fn written(&self, message: &Value) -> String {
+        let ((authority, path), body) = (self.place(), message.to_string());
         let mut text = format!("POST /{path} HTTP/1.1\r\nhost: {authority}\r\n");
         for (name, value) in self.headers(message) {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
-        text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
-        stream.write_all(text.as_bytes()).unwrap();
-        stream
+        text + &format!("content-length: {}\r\n\r\n{body}", body.len())
+    }
+
+    /// One that polls over a connection of its own.
+    pub fn poller(&self) -> Poller {
+        let stream = TcpStream::connect(self.place().0).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        Poller { client: self.clone(), reader: BufReader::new(stream) }
+    }
+}
+
+/// A client that keeps its connection, and does next to nothing itself.
+pub struct Poller {
+    client: Client,
+    reader: BufReader<TcpStream>,
+}
+
+impl Poller {
+    /// Polls a task; whether that waits for a human.
+    pub fn asks_a_human(&mut self, task: &str) -> bool {
+        let message = self.client.message("tasks/get", json!({ "taskId": task }));
+        self.reader.get_mut().write_all(self.client.written(&message).as_bytes()).unwrap();
+        let (mut length, mut line) = (0, String::new());
+        while line != "\r\n" {
+            line.clear();
+            assert!(self.reader.read_line(&mut line).unwrap() > 0, "the connection is kept");
+            let header = line.to_ascii_lowercase();
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        let mut body = vec![0; length];
+        self.reader.read_exact(&mut body).unwrap();
+        std::str::from_utf8(&body).unwrap().contains(r#""status":"input_required""#)
     }
 }
 

@@ -26,6 +26,30 @@ struct Said {
     text: String,
 }
 
+/// Said to be an object with an amount.
+#[derive(Deserialize)]
+struct Odd;
+
+impl Serialize for Odd {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        json!({ "amount": "much" }).serialize(serializer)
+    }
+}
+
+impl JsonSchema for Odd {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Odd".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let amount = json!({ "type": "integer" });
+        schemars::json_schema!({ "type": "object", "properties": { "amount": amount } })
+    }
+}
+
 struct Shop;
 
 #[service(expose = "mcp", inactivity_timeout = "50ms")]
@@ -55,6 +79,12 @@ impl Shop {
     async fn slow(&self, ctx: &Context) -> Result<()> {
         ctx.progress("sleeping").await?;
         Ok(ctx.sleep(Duration::from_secs(60)).await?)
+    }
+
+    /// Says what it gives, and gives something else.
+    #[handler]
+    async fn odd(&self, _ctx: &Context) -> Result<Odd> {
+        Ok(Odd)
     }
 
     /// Breaks for good.

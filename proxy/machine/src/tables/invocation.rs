@@ -160,6 +160,12 @@ pub fn get(kv: &dyn Kv, partition: PartitionId, id: InvocationId) -> Result<Opti
     Ok(found.filter(|(_, standing)| *standing == Standing::Kept).map(|(record, _)| record))
 }
 
+/// What `get` gives of a value that stands under a key of this table.
+pub fn read(value: Bytes) -> Result<Option<Record>, Fault> {
+    let (record, standing) = row_in(value)?;
+    Ok(Some(record).filter(|_| standing == Standing::Kept))
+}
+
 /// As `get`, and remains too.
 pub fn find(
     kv: &dyn Kv,

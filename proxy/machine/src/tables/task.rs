@@ -52,15 +52,17 @@ pub struct Known {
     pub answered: Option<u32>,
 }
 
-fn key(partition: PartitionId, id: InvocationId) -> Vec<u8> {
+pub fn key(partition: PartitionId, id: InvocationId) -> Vec<u8> {
     KeyWriter::new(TABLE, partition).id(id).done()
 }
 
 pub fn get(kv: &dyn Kv, partition: PartitionId, id: InvocationId) -> Result<Option<Task>, Fault> {
-    let Some(value) = kv.get(&key(partition, id))? else {
-        return Ok(None);
-    };
-    task_in(decode(TABLE, value)?).map(Some).map_err(|bad| bad.of(TABLE))
+    kv.get(&key(partition, id))?.map(read).transpose()
+}
+
+/// What `get` gives of a value that stands under a key of this table.
+pub fn read(value: Bytes) -> Result<Task, Fault> {
+    task_in(decode(TABLE, value)?).map_err(|bad| bad.of(TABLE))
 }
 
 pub fn put(txn: &mut Txn<'_>, partition: PartitionId, id: InvocationId, task: &Task) {

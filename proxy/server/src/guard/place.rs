@@ -10,8 +10,8 @@ const SHOWN_CHARS: usize = 200;
 
 pub(super) fn check(config: &Config, head: &Parts) -> Result<(), Refusal> {
     let host = host_of(head);
-    if !host.as_deref().is_some_and(|host| is_ours(config, name_of(host))) {
-        return Err(Refusal::Host { host: shown(host.as_deref().unwrap_or_default()) });
+    if !host.is_some_and(|host| is_ours(config, name_of(host))) {
+        return Err(Refusal::Host { host: shown(host.unwrap_or_default()) });
     }
     for origin in head.headers.get_all(header::ORIGIN) {
         let text = origin.to_str().unwrap_or_default();
@@ -27,7 +27,7 @@ pub(super) fn is_local(config: &Config, head: &Parts) -> bool {
     let passed_on = |name: &str| {
         matches!(name, "forwarded" | "via" | "x-real-ip") || name.starts_with("x-forwarded-")
     };
-    let by_name = host_of(head).is_some_and(|host| is_loopback(name_of(&host)));
+    let by_name = host_of(head).is_some_and(|host| is_loopback(name_of(host)));
     let is_public = config.public_url.as_ref().is_some_and(|url| {
         let url = url.parse::<Uri>().ok();
         !url.as_ref().and_then(Uri::host).is_some_and(is_loopback)
@@ -36,17 +36,17 @@ pub(super) fn is_local(config: &Config, head: &Parts) -> bool {
 }
 
 /// The host and port that the client used; where there are two that differ, none.
-pub(super) fn host_of(head: &Parts) -> Option<String> {
+pub(super) fn host_of(head: &Parts) -> Option<&str> {
     let mut named = head.headers.get_all(header::HOST).iter();
     let stated = named.next().map(HeaderValue::to_str);
     if named.next().is_some() {
         return None;
     }
     match (head.uri.authority(), stated) {
-        (Some(authority), None) => Some(authority.as_str().to_owned()),
-        (None, Some(Ok(stated))) => Some(stated.trim().to_owned()),
+        (Some(authority), None) => Some(authority.as_str()),
+        (None, Some(Ok(stated))) => Some(stated.trim()),
         (Some(authority), Some(Ok(stated))) => {
-            authority.as_str().eq_ignore_ascii_case(stated).then(|| stated.to_owned())
+            authority.as_str().eq_ignore_ascii_case(stated).then_some(stated)
         }
         _ => None,
     }

@@ -109,6 +109,7 @@ impl Doors {
                 guard: behind.guard.clone(),
                 exposure: behind.exposure.clone(),
                 tasks: behind.tasks.clone(),
+                metrics: behind.metrics.register("mcp", mcp::Metrics::new),
                 shutdown: self.shutdown.clone(),
                 home: self.tasks.clone(),
             };

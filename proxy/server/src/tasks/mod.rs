@@ -25,6 +25,7 @@ pub use holdfast_machine::ask::{Action, Answer, Ask, AskKind, Closed, Closing, F
 pub use holdfast_machine::id::{AskId, TaskId};
 pub use holdfast_machine::task::{Ended, Event, Message, Progress, State, Taken, What};
 pub use list::{Filter, Page};
+pub use read::Trace;
 pub use speak::{Cancelled, Messaged, NewMessage};
 
 use crate::clock::Clock;

@@ -1,6 +1,7 @@
 //! A task out of its rows, all of one moment.
 
 use super::{Ended, Error, Task, TaskId, Tasks};
+use bytes::Bytes;
 use holdfast_machine::{
     id::{InvocationId, PartitionId},
     kv::{Fault, Kv},
@@ -13,15 +14,59 @@ use holdfast_machine::{
     time::Timestamp,
 };
 
+/// The rows that a task was made of, but for its asks, as they are written. As long as both stay the
+/// same so does the task, since nothing becomes of its asks without a further row in its feed, which
+/// its own row counts. So it need not be the same moment at which each of them is read again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trace {
+    record: Bytes,
+    row: Bytes,
+}
+
+impl Trace {
+    /// What it takes in memory.
+    pub fn bytes(&self) -> usize {
+        self.record.len() + self.row.len()
+    }
+
+    fn read(kv: &dyn Kv, partition: PartitionId, id: InvocationId) -> Result<Option<Trace>, Fault> {
+        let Some(record) = kv.get(&invocation::key(partition, id))? else {
+            return Ok(None);
+        };
+        let row = kv.get(&task::key(partition, id))?;
+        Ok(row.map(|row| Trace { record, row }))
+    }
+}
+
 impl Tasks {
     /// A task of that principal.
     ///
     /// # Errors
     /// `NotFound` also where it is somebody else's.
     pub async fn get(&self, principal: &str, id: TaskId) -> Result<Task, Error> {
+        self.get_traced(principal, id).await.map(|(task, _)| task)
+    }
+
+    /// As `get`, and what the task is made of.
+    ///
+    /// # Errors
+    /// As `get`.
+    pub async fn get_traced(&self, principal: &str, id: TaskId) -> Result<(Task, Trace), Error> {
         let snapshot = self.router.store().snapshot()?;
-        let task = self.load(&*snapshot, id.invocation())?;
-        task.filter(|task| task.id == id && task.principal == principal).ok_or(Error::NotFound)
+        let found = self.load_traced(&*snapshot, id.invocation())?;
+        found
+            .filter(|(task, _)| task.id == id && task.principal == principal)
+            .ok_or(Error::NotFound)
+    }
+
+    /// Whether a task is still what it was when it left that trace. Two reads, and nothing is made
+    /// of what they find.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn is_still(&self, id: TaskId, trace: &Trace) -> Result<bool, Error> {
+        let (store, id) = (&**self.router.store(), id.invocation());
+        Ok(Trace::read(store, self.home(id), id)?.as_ref() == Some(trace))
     }
 
     pub(super) fn home(&self, id: InvocationId) -> PartitionId {
@@ -29,16 +74,21 @@ impl Tasks {
     }
 
     pub(super) fn load(&self, kv: &dyn Kv, id: InvocationId) -> Result<Option<Task>, Fault> {
+        Ok(self.load_traced(kv, id)?.map(|(task, _)| task))
+    }
+
+    fn load_traced(&self, kv: &dyn Kv, id: InvocationId) -> Result<Option<(Task, Trace)>, Fault> {
         let partition = self.home(id);
-        let Some(record) = invocation::get(kv, partition, id)?.filter(|record| record.is_task)
-        else {
+        let Some(stored) = kv.get(&invocation::key(partition, id))? else {
             return Ok(None);
         };
-        let Some(row) = task::get(kv, partition, id)? else {
+        let record = invocation::read(stored.clone())?.filter(|record| record.is_task);
+        let (Some(record), Some(row)) = (record, kv.get(&task::key(partition, id))?) else {
             return Ok(None);
         };
+        let trace = Trace { record: stored, row: row.clone() };
         let asks = ask::open(kv, partition, id, record.asks)?;
-        Ok(Some(shown(id, record, row, asks)))
+        Ok(Some((shown(id, record, task::read(row)?, asks), trace)))
     }
 }
 

@@ -331,6 +331,37 @@ async fn a_message_answers_the_question_that_it_is_meant_for_and_no_other() {
 }
 
 #[tokio::test]
+async fn a_trace_holds_for_as_long_as_nothing_becomes_of_the_task() {
+    let bench = Bench::new();
+    let task = bench.create(new_task("ada")).await;
+    let other = bench.create(new_task("ada")).await;
+    let mut last = bench.tasks.get_traced("ada", task.id).await.unwrap();
+    let mut changed = async |what: &str| {
+        assert!(!bench.tasks.is_still(task.id, &last.1).unwrap(), "{what}");
+        let now = bench.tasks.get_traced("ada", task.id).await.unwrap();
+        assert_ne!(last.0, now.0, "{what}");
+        assert!(bench.tasks.is_still(task.id, &now.1).unwrap(), "{what}");
+        assert!(!bench.tasks.is_still(other.id, &now.1).unwrap(), "of another one");
+        last = now;
+    };
+    bench.say(&task, 1, vec![progress(1)], None).await;
+    changed("progress").await;
+    bench.say(&task, 1, vec![ask(2, QUESTION)], None).await;
+    changed("a question").await;
+    bench.say(&other, 1, vec![progress(1)], None).await;
+    bench.tasks.message("ada", task.id, message("m1", "yes")).await.unwrap();
+    changed("an answer").await;
+    bench.tasks.cancel("ada", task.id).await.unwrap();
+    changed("the wish to end it").await;
+    bench.complete(&task, 1).await;
+    changed("the end").await;
+    let invocation = task.invocation;
+    let partition = bench.tasks.router.of(invocation);
+    assert_eq!(partition.call(Command::Purge { invocation }).await.unwrap(), Reply::Done);
+    assert!(!bench.tasks.is_still(task.id, &last.1).unwrap(), "it is gone");
+}
+
+#[tokio::test]
 async fn pages_stay_right_while_tasks_change() {
     let bench = Bench::new();
     let mut all = vec![];

@@ -5,6 +5,7 @@ use super::error::Error;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderName, header};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -38,13 +39,14 @@ fn not_text(name: &HeaderName) -> Error {
 
 /// What the client says it takes.
 pub(super) fn accepts(headers: &HeaderMap) -> Result<(), Error> {
-    let mut ranges = headers.get_all(header::ACCEPT).iter().peekable();
-    if ranges.peek().is_none() {
+    if !headers.contains_key(header::ACCEPT) {
         return Ok(());
     }
-    let ranges = ranges.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-    let ranges: Vec<String> = ranges.map(essence).collect();
-    let takes = |wanted: &[&str]| ranges.iter().any(|range| wanted.contains(&range.as_str()));
+    let stated = || headers.get_all(header::ACCEPT).iter().filter_map(|it| it.to_str().ok());
+    let takes = |wanted: &[&str]| {
+        let is_wanted = |range: &str| wanted.iter().any(|it| it.eq_ignore_ascii_case(range));
+        stated().flat_map(|value| value.split(',')).any(|range| is_wanted(essence(range)))
+    };
     let json = takes(&["application/json", "application/*", "*/*"]);
     match json && takes(&["text/event-stream", "text/*", "*/*"]) {
         true => Ok(()),
@@ -56,15 +58,15 @@ pub(super) fn accepts(headers: &HeaderMap) -> Result<(), Error> {
 
 pub(super) fn content_type(headers: &HeaderMap) -> Result<(), Error> {
     let stated = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    match stated.map(essence).as_deref() {
-        Some("application/json") => Ok(()),
+    match stated.map(essence) {
+        Some(ty) if ty.eq_ignore_ascii_case("application/json") => Ok(()),
         _ => Err(Error::MediaType("`content-type` must be application/json")),
     }
 }
 
 /// A media type without its parameters.
-fn essence(text: &str) -> String {
-    text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+fn essence(text: &str) -> &str {
+    text.split(';').next().unwrap_or_default().trim()
 }
 
 /// The version in the header has to be the one in the body.
@@ -105,7 +107,7 @@ fn same(
     match single(headers, name)? {
         None if required => Err(Error::Header(format!("header `{name}` is missing"))),
         None => Ok(()),
-        Some(value) => match decoded(name, value)?.as_str() == expected {
+        Some(value) => match decoded(name, value)? == expected {
             true => Ok(()),
             false => Err(Error::Header(format!("header `{name}` does not say what the body says"))),
         },
@@ -113,12 +115,13 @@ fn same(
 }
 
 /// A value as it is meant: `=?base64?…?=` is unwrapped.
-fn decoded(name: &HeaderName, value: &str) -> Result<String, Error> {
+fn decoded<'v>(name: &HeaderName, value: &'v str) -> Result<Cow<'v, str>, Error> {
     let Some(wrapped) = value.strip_prefix("=?base64?").and_then(|it| it.strip_suffix("?=")) else {
-        return Ok(value.to_owned());
+        return Ok(value.into());
     };
     let wrong = || Error::Header(format!("header `{name}` is no base64 of UTF-8"));
-    String::from_utf8(STANDARD.decode(wrapped).map_err(|_| wrong())?).map_err(|_| wrong())
+    let text = String::from_utf8(STANDARD.decode(wrapped).map_err(|_| wrong())?);
+    text.map(Cow::from).map_err(|_| wrong())
 }
 
 /// Arguments that the schema of a tool gives a header must be in that header.

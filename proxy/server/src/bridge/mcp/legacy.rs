@@ -368,7 +368,11 @@ fn answer(id: &Value, result: Result<Value, Error>) -> Response<Body> {
             message(StatusCode::OK, &json!({ "jsonrpc": "2.0", "id": id, "result": result }))
         }
         // Errors are in the body alone.
-        Err(error) => message(StatusCode::OK, &error.message(Some(id))),
+        Err(error) => {
+            let mut response = failure(&error, Some(id));
+            *response.status_mut() = StatusCode::OK;
+            response
+        }
     }
 }
 
@@ -405,11 +409,12 @@ async fn put(
     asked: &mut HashSet<u32>,
     events: &Events,
 ) -> Result<(), Gone> {
-    for (key, mut question) in task::questions(task, &client.capabilities) {
-        let number = task::number(&key).expect("it is a key of ours");
+    for question in task::questions(task, &client.capabilities).iter() {
+        let number = question.number;
         if !asked.insert(number) {
             continue;
         }
+        let mut question = json!(question);
         // Before 2025-11-25 there was only one mode, which had no name.
         if client.version < LEGACY[0]
             && let Some(params) = question["params"].as_object_mut()

@@ -131,7 +131,7 @@ impl Mcp {
             return Ok(());
         };
         loop {
-            let view = self.view(&task, &subscription.capabilities);
+            let view = modern::as_map(json!(self.view(&task, &subscription.capabilities)));
             // What a client with these capabilities does not see is no change for it.
             if told.as_ref() != Some(&view) {
                 events

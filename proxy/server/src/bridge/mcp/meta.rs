@@ -31,7 +31,8 @@ pub(super) struct Capabilities {
     pub form: bool,
     /// It can send a human to an address.
     pub url: bool,
-    stated: Map<String, Value>,
+    /// The names of all that it states.
+    stated: Vec<String>,
 }
 
 impl Capabilities {
@@ -39,12 +40,13 @@ impl Capabilities {
         let elicitation = stated.get("elicitation").and_then(Value::as_object);
         let mode = |name: &str| elicitation.is_some_and(|modes| modes.contains_key(name));
         let extensions = stated.get("extensions").and_then(Value::as_object);
+        let names = stated.iter().filter(|(_, stated)| stated.is_object());
         Capabilities {
             tasks: extensions.and_then(|it| it.get(TASKS)).is_some_and(Value::is_object),
             // Without modes, forms are meant.
             form: mode("form") || elicitation.is_some_and(|modes| !modes.contains_key("url")),
             url: mode("url"),
-            stated: stated.clone(),
+            stated: names.map(|(name, _)| name.clone()).collect(),
         }
     }
 
@@ -55,7 +57,7 @@ impl Capabilities {
 
     /// Whether the client states a capability of that name.
     pub fn has(&self, name: &str) -> bool {
-        self.stated.get(name).is_some_and(Value::is_object)
+        self.stated.iter().any(|stated| stated == name)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The door for MCP: handlers are tools, calls are tasks. Two generations of the protocol on one
 //! path; what a request means is decided in the order that the protocol demands. It decides nothing
-//! about a task, never answers for one before that is durable, and keeps no task in memory.
+//! about a task, never answers for one before that is durable, and keeps no task in memory but
+//! the latest answers to polls, up to a bound.
 
 mod answers;
 mod call;
@@ -11,7 +12,9 @@ mod headers;
 mod legacy;
 mod listen;
 mod meta;
+mod metrics;
 mod modern;
+mod remembered;
 mod session;
 mod sse;
 mod task;
@@ -19,6 +22,7 @@ mod tool;
 mod wait;
 
 pub use config::Config;
+pub use metrics::Metrics;
 
 use crate::guard::{self, Caller, Guard, Resource};
 use crate::http::{Body, BodyError, door, empty, full, read_body_in_time};
@@ -28,9 +32,12 @@ use envelope::Message;
 use error::Error;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use legacy::Calls;
+use metrics::Outcome;
+use remembered::Remembered;
+use serde::Serialize;
 use serde_json::Value;
 use session::Ended;
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -39,11 +46,18 @@ const PATH: &str = "/mcp";
 /// How often a refused stream may be asked for again, in seconds.
 const STREAMS_RETRY_S: u64 = 5;
 
+/// Under which what names no method is counted.
+const NO_METHOD: &str = "none";
+
+/// A response, and the method that it answers.
+type Answered = (&'static str, Response<Body>);
+
 /// What the door leads to.
 pub struct Behind {
     pub guard: Guard,
     pub exposure: Exposure,
     pub tasks: Tasks,
+    pub metrics: Metrics,
     /// Ends the streams.
     pub shutdown: CancellationToken,
     /// Where the tasks of this door are at home.
@@ -56,28 +70,32 @@ pub struct Mcp {
     guard: Guard,
     exposure: Exposure,
     tasks: Tasks,
+    metrics: Metrics,
     shutdown: CancellationToken,
     /// What is done for clients that went away.
     after: TaskTracker,
     streams: Arc<Semaphore>,
     ended_sessions: Ended,
     calls: Calls,
+    remembered: Remembered,
 }
 
 impl Mcp {
     pub fn new(config: Config, behind: Behind) -> Mcp {
-        let Behind { guard, exposure, tasks, shutdown, home } = behind;
+        let Behind { guard, exposure, tasks, metrics, shutdown, home } = behind;
         let streams = Arc::new(Semaphore::new(config.streams_max.min(Semaphore::MAX_PERMITS)));
         Mcp {
             config,
             guard,
             exposure,
             tasks,
+            metrics,
             shutdown,
             after: home,
             streams,
             ended_sessions: Ended::default(),
             calls: Calls::default(),
+            remembered: Remembered::default(),
         }
     }
 
@@ -86,15 +104,20 @@ impl Mcp {
         if let Some(path) = head.uri.path().strip_prefix(guard::WELL_KNOWN) {
             return self.metadata(&head, path);
         }
-        if let Err(refusal) = self.guard.place(&head) {
-            return refusal.response();
-        }
-        let mut response = match head.method {
-            Method::OPTIONS => preflight(),
-            Method::POST | Method::DELETE => self.authenticated(&head, body).await,
-            _ => not_allowed(),
+        let began = Instant::now();
+        let (method, response) = match self.guard.place(&head) {
+            Err(refusal) => (NO_METHOD, refusal.response()),
+            Ok(()) => {
+                let (method, mut response) = match head.method {
+                    Method::OPTIONS => (NO_METHOD, preflight()),
+                    Method::POST | Method::DELETE => self.authenticated(&head, body).await,
+                    _ => (NO_METHOD, not_allowed()),
+                };
+                self.guard.allow_origin(&head.headers, response.headers_mut());
+                (method, response)
+            }
         };
-        self.guard.allow_origin(&head.headers, response.headers_mut());
+        self.metrics.answered(method, &response, began.elapsed());
         response
     }
 
@@ -114,17 +137,17 @@ impl Mcp {
         Resource { path, scopes: &self.config.scopes }
     }
 
-    async fn authenticated(self: &Arc<Self>, head: &Parts, body: Body) -> Response<Body> {
+    async fn authenticated(self: &Arc<Self>, head: &Parts, body: Body) -> Answered {
         let caller = match self.guard.caller(head, &self.resource(head.uri.path())).await {
             Ok(caller) => caller,
-            Err(refusal) => return refusal.response(),
+            Err(refusal) => return (NO_METHOD, refusal.response()),
         };
         if head.method == Method::DELETE {
-            return self.end_session(head);
+            return (NO_METHOD, self.end_session(head));
         }
         match self.message(head, body).await {
             Ok(message) => self.dispatch(head, caller, message).await,
-            Err(error) => failure(&error, None),
+            Err(error) => (NO_METHOD, failure(&error, None)),
         }
     }
 
@@ -144,26 +167,33 @@ impl Mcp {
         head: &Parts,
         caller: Caller,
         body: envelope::Body,
-    ) -> Response<Body> {
+    ) -> Answered {
         let message = match body {
             envelope::Body::One(message) => message,
-            envelope::Body::Batch(messages) => return self.batch(head, caller, messages).await,
+            envelope::Body::Batch(messages) => {
+                return (NO_METHOD, self.batch(head, caller, messages).await);
+            }
         };
         match Message::read(message) {
-            Err(malformed) => failure(&malformed.error, malformed.id.as_ref()),
+            Err(malformed) => (NO_METHOD, failure(&malformed.error, malformed.id.as_ref())),
             Ok(Message::Request(request)) => {
+                let method = metrics::counted(&request.method);
                 let is_modern = request.method != "initialize"
                     || !request.params.get("protocolVersion").is_some_and(Value::is_string);
-                if is_modern && meta::is_modern(&request.params, &head.headers) {
+                let response = if is_modern && meta::is_modern(&request.params, &head.headers) {
                     self.modern(head, caller, request).await
                 } else {
                     self.legacy(head, caller, request).await
-                }
+                };
+                (method, response)
             }
             Ok(Message::Notification { method, params }) => {
-                self.notified(head, &caller, &method, &params).await
+                let response = self.notified(head, &caller, &method, &params).await;
+                (metrics::counted(&method), response)
             }
-            Ok(Message::Response { id, answer }) => self.answered(head, &caller, &id, answer).await,
+            Ok(Message::Response { id, answer }) => {
+                (NO_METHOD, self.answered(head, &caller, &id, answer).await)
+            }
         }
     }
 
@@ -200,7 +230,12 @@ impl door::Door for Mcp {
 
 /// A JSON-RPC message as a whole answer.
 fn message(status: StatusCode, message: &Value) -> Response<Body> {
-    let mut response = Response::new(full(message.to_string()));
+    body(status, message)
+}
+
+fn body(status: StatusCode, message: &impl Serialize) -> Response<Body> {
+    let message = serde_json::to_vec(message).expect("what is answered is JSON");
+    let mut response = Response::new(full(message));
     *response.status_mut() = status;
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
@@ -209,6 +244,7 @@ fn message(status: StatusCode, message: &Value) -> Response<Body> {
 
 fn failure(error: &Error, id: Option<&Value>) -> Response<Body> {
     let mut response = message(error.status(), &error.message(id));
+    response.extensions_mut().insert(Outcome::of_error(error));
     if *error == Error::Busy {
         response.headers_mut().insert(header::RETRY_AFTER, STREAMS_RETRY_S.into());
     }

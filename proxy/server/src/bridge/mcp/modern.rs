@@ -1,20 +1,21 @@
 //! The modern protocol (2026-07-28): no handshake, no sessions, everything stands in the request.
 
 use super::{
-    Mcp,
+    Mcp, body,
     call::{self, Begun, Call},
     envelope,
     error::{Error, TASKS},
     failure, headers, message, meta,
     meta::{Capabilities, MODERN, Meta, SUPPORTED},
-    sse, task, tool,
+    remembered, sse, task, tool,
     wait::{Abandon, Teller, Wait, Waited},
 };
 use crate::guard::Caller;
 use crate::http::Body;
 use crate::tasks::{Task, TaskId};
 use http::{Response, StatusCode, request::Parts};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json, value::to_raw_value};
 use std::{collections::HashSet, sync::Arc, time::Duration};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
@@ -67,7 +68,7 @@ impl Mcp {
             "server/discover" => self.discover(),
             "tools/list" => self.tools(head, &asked)?,
             "tools/call" => return self.tool_call(head, asked).await,
-            "tasks/get" => self.task_get(&asked).await?,
+            "tasks/get" => return self.task_get(&asked).await.map(Answer::Response),
             "tasks/update" => self.task_update(&asked).await?,
             "tasks/cancel" => self.task_cancel(&asked).await?,
             "subscriptions/listen" => {
@@ -121,13 +122,47 @@ impl Mcp {
         id.parse().map_err(|_| Error::task_not_found())
     }
 
-    async fn task_get(&self, asked: &Asked) -> Result<Map<String, Value>, Error> {
-        let id = self.named_task(asked)?;
-        let task = self.tasks.get(asked.caller.principal.as_str(), id).await?;
-        Ok(complete(self.view(&task, &asked.meta.capabilities)))
+    /// What most requests ask for.
+    async fn task_get(&self, asked: &Asked) -> Result<Response<Body>, Error> {
+        let task = self.named_task(asked)?;
+        let principal = asked.caller.principal.as_str();
+        let Capabilities { form, url, .. } = asked.meta.capabilities;
+        let poll = remembered::Asked { task, form, url };
+        let known = self.remembered.find(&poll).filter(|known| known.principal == principal);
+        let answer = match known {
+            Some(known) if self.tasks.is_still(task, &known.trace)? => known,
+            _ => self.look(principal, poll, &asked.meta.capabilities).await?,
+        };
+        self.metrics.shown(answer.status);
+        let result = &*answer.result;
+        Ok(body(StatusCode::OK, &Reply { jsonrpc: "2.0", id: &asked.id, result }))
     }
 
-    pub(super) fn view(&self, task: &Task, capabilities: &Capabilities) -> Map<String, Value> {
+    /// The answer to a poll as things are now. It is remembered while more can become of the task.
+    async fn look(
+        &self,
+        principal: &str,
+        poll: remembered::Asked,
+        capabilities: &Capabilities,
+    ) -> Result<Arc<remembered::Answer>, Error> {
+        let (task, trace) = self.tasks.get_traced(principal, poll.task).await?;
+        let view = self.view(&task, capabilities);
+        let status = view.status;
+        let result = Shown { result_type: "complete", view, meta: Signed::default() };
+        let result = to_raw_value(&result).expect("what is shown is JSON");
+        let principal = principal.to_owned();
+        let answer = Arc::new(remembered::Answer { principal, trace, status, result });
+        // What a result looks like is also for the schema of its handler to say, which may change.
+        if task.ended.is_none() {
+            self.remembered.put(poll, answer.clone());
+        }
+        Ok(answer)
+    }
+
+    pub(super) fn view<'t>(&self, task: &'t Task, capabilities: &Capabilities) -> task::View<'t> {
+        if task.ended.is_none() {
+            return task::view(task, None, capabilities, &self.config);
+        }
         let catalogue = self.exposure.catalogue();
         let exposed = catalogue.of_handler(&task.target.service, &task.target.handler);
         task::view(task, exposed.map(|it| &**it), capabilities, &self.config)
@@ -190,7 +225,8 @@ impl Mcp {
     fn handle(&self, task: &Task) -> Map<String, Value> {
         let catalogue = self.exposure.catalogue();
         let exposed = catalogue.of_handler(&task.target.service, &task.target.handler);
-        let mut handle = task::handle(task, exposed.map(|it| &**it), &self.config);
+        let handle = task::handle(task, exposed.map(|it| &**it), &self.config);
+        let mut handle = as_map(json!(handle));
         handle.insert("resultType".into(), json!("task"));
         with_server(handle)
     }
@@ -315,6 +351,45 @@ fn checked(head: &Parts, caller: Caller, request: envelope::Request) -> Result<A
     Ok(Asked { id, method, params, meta, caller })
 }
 
+/// An answer.
+#[derive(Serialize)]
+struct Reply<'a, R> {
+    jsonrpc: &'static str,
+    id: &'a Value,
+    result: R,
+}
+
+/// The result that is a task.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'t> {
+    result_type: &'static str,
+    #[serde(flatten)]
+    view: task::View<'t>,
+    #[serde(rename = "_meta")]
+    meta: Signed,
+}
+
+/// Who answers.
+#[derive(Default, Serialize)]
+struct Signed {
+    #[serde(rename = "io.modelcontextprotocol/serverInfo")]
+    server: Server,
+}
+
+#[derive(Serialize)]
+struct Server {
+    name: &'static str,
+    title: &'static str,
+    version: &'static str,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Server { name: "holdfast", title: "Holdfast", version: env!("CARGO_PKG_VERSION") }
+    }
+}
+
 pub(super) fn response(id: &Value, result: Map<String, Value>) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": with_server(result) })
 }
@@ -339,10 +414,10 @@ fn with_server(mut result: Map<String, Value>) -> Map<String, Value> {
 }
 
 pub(super) fn server_info() -> Value {
-    json!({ "name": "holdfast", "title": "Holdfast", "version": env!("CARGO_PKG_VERSION") })
+    json!(Server::default())
 }
 
-fn as_map(value: Value) -> Map<String, Value> {
+pub(super) fn as_map(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),

@@ -2,6 +2,7 @@
 //! ends with it: a client that goes away takes its stream along. A quiet stream says so from time
 //! to time, so that nobody between takes it for dead.
 
+use super::metrics::Outcome;
 use crate::http::{Body, BoxError};
 use bytes::Bytes;
 use http::{HeaderValue, Response, header};
@@ -55,6 +56,7 @@ where
     let timer = Box::pin(sleep(quiet));
     let body = Stream { making: Some(making), events, quiet, timer };
     let mut response = Response::new(body.boxed_unsync());
+    response.extensions_mut().insert(Outcome::Stream);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));

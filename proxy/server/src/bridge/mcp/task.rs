@@ -1,8 +1,9 @@
 //! Tasks in the words of MCP: statuses, questions, results. One function makes a task's whole form,
 //! for whoever asks and for whoever listens. Pure.
 
-use super::{config::Config, meta::Capabilities};
+use super::{config::Config, meta::Capabilities, tool};
 use crate::registry::exposure::Exposed;
+use crate::schema;
 use crate::tasks::{Ask, AskKind, State, Task};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -10,10 +11,13 @@ use holdfast_machine::{
     model::{FailedBy, Failure, Outcome},
     time::Timestamp,
 };
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// What stands before the number of a question in its key.
 const KEY: &str = "ask-";
+const WORKING: &str = "working";
 /// How much of a question a status line repeats.
 const QUESTION_CHARS_MAX: usize = 200;
 
@@ -36,94 +40,156 @@ impl End {
     }
 }
 
-/// What is said of a task when it is made; also where that was long ago.
-pub(super) fn handle(
-    task: &Task,
-    exposed: Option<&Exposed>,
-    config: &Config,
-) -> Map<String, Value> {
-    let mut handle = head(task, end(task, exposed, true).map_or("working", |end| end.status()));
-    handle.insert("pollIntervalMs".into(), json!(config.poll_interval_ms));
-    handle
+/// A task as clients see it: what is said of it is left out where it is nothing.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct View<'t> {
+    task_id: String,
+    pub status: &'static str,
+    created_at: String,
+    last_updated_at: String,
+    ttl_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status_message: Option<Cow<'t, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    poll_interval_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
+    #[serde(skip_serializing_if = "Questions::is_empty")]
+    input_requests: Questions<'t>,
 }
 
-/// The whole task as a client with these capabilities sees it. `exposed` is its handler, where that
-/// is still there.
-pub(super) fn view(
-    task: &Task,
+/// What is said of a task when it is made; also where that was long ago.
+pub(super) fn handle<'t>(task: &'t Task, exposed: Option<&Exposed>, config: &Config) -> View<'t> {
+    let status = end(task, exposed, true).map_or(WORKING, |end| end.status());
+    View { poll_interval_ms: Some(config.poll_interval_ms), ..head(task, status) }
+}
+
+/// The whole task as a client with these capabilities sees it. `exposed` is the handler of one that
+/// has ended, where that is still there.
+pub(super) fn view<'t>(
+    task: &'t Task,
     exposed: Option<&Exposed>,
     capabilities: &Capabilities,
     config: &Config,
-) -> Map<String, Value> {
-    let questions = questions(task, capabilities);
-    let end = end(task, exposed, true);
-    let status = match &end {
-        Some(end) => end.status(),
-        None if questions.is_empty() => "working",
-        None => "input_required",
-    };
-    let mut view = head(task, status);
-    let said = match &end {
-        Some(End::Failed(message)) => Some(message.clone()),
-        Some(_) => task.progress.as_ref().map(|progress| progress.message.clone()),
-        None => status_message(task),
-    };
-    if let Some(message) = said.filter(|it| !it.is_empty()) {
-        view.insert("statusMessage".into(), json!(message));
+) -> View<'t> {
+    match end(task, exposed, true) {
+        Some(end) => ended(task, end),
+        None => going_on(task, capabilities, config),
     }
-    if end.is_none() {
-        let interval = match task.asks.is_empty() {
-            true => config.poll_interval_ms,
-            false => config.poll_interval_asking_ms,
-        };
-        view.insert("pollIntervalMs".into(), json!(interval.max(1)));
+}
+
+fn going_on<'t>(task: &'t Task, capabilities: &Capabilities, config: &Config) -> View<'t> {
+    let input_requests = questions(task, capabilities);
+    let status = if input_requests.is_empty() { WORKING } else { "input_required" };
+    let interval = match task.asks.is_empty() {
+        true => config.poll_interval_ms,
+        false => config.poll_interval_asking_ms,
+    };
+    View {
+        status_message: status_message(task).filter(|it| !it.is_empty()),
+        poll_interval_ms: Some(interval.max(1)),
+        input_requests,
+        ..head(task, status)
     }
+}
+
+fn ended(task: &Task, end: End) -> View<'_> {
+    let head = head(task, end.status());
+    let told = task.progress.as_ref().map(|progress| progress.message.as_str());
+    let status_message = told.filter(|it| !it.is_empty()).map(Cow::from);
     match end {
-        Some(End::Result(result)) => drop(view.insert("result".into(), result)),
-        Some(End::Failed(message)) => {
-            view.insert("error".into(), json!({ "code": -32603, "message": message }));
-        }
-        None if !questions.is_empty() => {
-            view.insert("inputRequests".into(), questions.into());
-        }
-        Some(End::Cancelled) | None => {}
+        End::Result(result) => View { status_message, result: Some(result), ..head },
+        End::Failed(message) => View {
+            error: Some(json!({ "code": -32603, "message": message })),
+            status_message: Some(message.into()),
+            ..head
+        },
+        End::Cancelled => View { status_message, ..head },
     }
-    view
 }
 
-fn head(task: &Task, status: &str) -> Map<String, Value> {
+fn head<'t>(task: &Task, status: &'static str) -> View<'t> {
     let ttl = task.expires_at.filter(|_| task.ended.is_some());
-    let ttl = ttl.map(|at| at.0.saturating_sub(task.created_at.0).max(1));
-    let mut head = Map::new();
-    head.insert("taskId".into(), json!(task.id.to_string()));
-    head.insert("status".into(), json!(status));
-    head.insert("createdAt".into(), json!(rfc3339(task.created_at)));
-    head.insert("lastUpdatedAt".into(), json!(rfc3339(task.updated_at)));
-    head.insert("ttlMs".into(), json!(ttl));
-    head
+    View {
+        task_id: task.id.to_string(),
+        status,
+        created_at: rfc3339(task.created_at),
+        last_updated_at: rfc3339(task.updated_at),
+        ttl_ms: ttl.map(|at| at.0.saturating_sub(task.created_at.0).max(1)),
+        status_message: None,
+        poll_interval_ms: None,
+        result: None,
+        error: None,
+        input_requests: Questions(vec![]),
+    }
 }
 
-fn status_message(task: &Task) -> Option<String> {
+fn status_message(task: &Task) -> Option<Cow<'_, str>> {
     if task.cancel_wanted {
-        return Some("cancelling".to_owned());
+        return Some("cancelling".into());
     }
     if let Some(ask) = task.asks.first() {
         let question: String = ask.message.chars().take(QUESTION_CHARS_MAX).collect();
-        return Some(format!("waiting for an answer: {question}"));
+        return Some(format!("waiting for an answer: {question}").into());
     }
-    let told = task.progress.as_ref().map(|progress| progress.message.clone());
-    told.or_else(|| task.waits.clone())
+    let told = task.progress.as_ref().map(|progress| progress.message.as_str());
+    told.or(task.waits.as_deref()).map(Cow::from)
 }
 
 // --- questions
 
-/// The open questions that a client with these capabilities can put to a human, by their keys.
-pub(super) fn questions(task: &Task, capabilities: &Capabilities) -> Map<String, Value> {
-    if task.cancel_wanted || task.ended.is_some() {
-        return Map::new();
+/// Open questions, as an object by their keys.
+#[derive(Debug, PartialEq)]
+pub(super) struct Questions<'t>(Vec<Question<'t>>);
+
+/// What a client is to put to a human.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Question<'t> {
+    #[serde(skip)]
+    pub number: u32,
+    method: &'static str,
+    params: Params<'t>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(tag = "mode", rename_all = "camelCase")]
+enum Params<'t> {
+    Url {
+        message: &'t str,
+        url: &'t str,
+    },
+    #[serde(rename_all = "camelCase")]
+    Form {
+        message: &'t str,
+        requested_schema: Value,
+    },
+}
+
+impl<'t> Questions<'t> {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
-    let asks = task.asks.iter();
-    asks.filter_map(|ask| Some((key(ask.number), question(ask, capabilities)?))).collect()
+
+    pub fn iter(&self) -> std::slice::Iter<'_, Question<'t>> {
+        self.0.iter()
+    }
+}
+
+impl Serialize for Questions<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|question| (key(question.number), question)))
+    }
+}
+
+/// The open questions that a client with these capabilities can put to a human.
+pub(super) fn questions<'t>(task: &'t Task, capabilities: &Capabilities) -> Questions<'t> {
+    if task.cancel_wanted || task.ended.is_some() {
+        return Questions(vec![]);
+    }
+    Questions(task.asks.iter().filter_map(|ask| question(ask, capabilities)).collect())
 }
 
 pub(super) fn key(number: u32) -> String {
@@ -136,18 +202,15 @@ pub(super) fn number(key: &str) -> Option<u32> {
     (self::key(number) == key).then_some(number)
 }
 
-fn question(ask: &Ask, capabilities: &Capabilities) -> Option<Value> {
+fn question<'t>(ask: &'t Ask, capabilities: &Capabilities) -> Option<Question<'t>> {
+    let message = &ask.message;
     let params = match (&ask.kind, &ask.url) {
-        (AskKind::Auth, Some(url)) if capabilities.url => {
-            json!({ "mode": "url", "message": ask.message, "url": url })
-        }
+        (AskKind::Auth, Some(url)) if capabilities.url => Params::Url { message, url },
         (AskKind::Auth, Some(_)) => return None,
-        _ if capabilities.form => json!({
-            "mode": "form", "message": ask.message, "requestedSchema": ask.form.to_json(),
-        }),
+        _ if capabilities.form => Params::Form { message, requested_schema: ask.form.to_json() },
         _ => return None,
     };
-    Some(json!({ "method": "elicitation/create", "params": params }))
+    Some(Question { number: ask.number, method: "elicitation/create", params })
 }
 
 // --- the end
@@ -181,26 +244,48 @@ pub(super) fn failed(message: &str, is_modern: bool) -> Value {
 }
 
 fn success(output: &Bytes, exposed: Option<&Exposed>, is_modern: bool) -> Value {
-    if output.is_empty() {
-        return result(vec![], None, false, is_modern);
-    }
     let stated = exposed.and_then(|it| it.handler.output.content_type.as_deref());
     let ty = stated.unwrap_or("application/json").split(';').next().unwrap_or_default().trim();
     let is_json = ty == "application/json" || ty.ends_with("+json");
-    match serde_json::from_slice::<Value>(output).ok().filter(|_| is_json) {
-        Some(value) => of_json(value, is_modern),
-        None => result(vec![block(output, ty)], None, false, is_modern),
+    let value = serde_json::from_slice::<Value>(output).ok().filter(|_| is_json);
+    let content = match &value {
+        _ if output.is_empty() => vec![],
+        Some(Value::String(said)) => vec![text(said)],
+        Some(other) => vec![text(&other.to_string())],
+        None => vec![block(output, ty)],
+    };
+    match exposed.and_then(|exposed| tool::output_schema(exposed, is_modern)) {
+        Some(schema) => of_schema(schema, value, content, output.is_empty(), is_modern),
+        // Older protocols know only objects.
+        None => result(content, value.filter(|it| is_modern || it.is_object()), false, is_modern),
     }
 }
 
-fn of_json(value: Value, is_modern: bool) -> Value {
-    let shown = match &value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+/// The result of a tool that says what its results are. One that is something else is told as an
+/// error, with all that the handler gave: its work is done, and must not be asked for again in vain.
+fn of_schema(
+    schema: &Value,
+    value: Option<Value>,
+    content: Vec<Value>,
+    is_empty: bool,
+    is_modern: bool,
+) -> Value {
+    let value = value.or(is_empty.then_some(Value::Null));
+    let checked = match &value {
+        Some(value) => schema::check(schema, value).map_err(|wrong| wrong.to_string()),
+        None => Err("the value is not JSON".to_owned()),
     };
-    // Older protocols know only objects.
-    let fits = is_modern || value.is_object();
-    result(vec![text(&shown)], fits.then_some(value), false, is_modern)
+    match checked {
+        Ok(()) => result(content, value, false, is_modern),
+        Err(wrong) => {
+            let why = format!(
+                "the tool has done its work, but what it gave is not what its schema says: {wrong}; \
+                 what it gave follows"
+            );
+            let content = [text(&why)].into_iter().chain(content).collect();
+            result(content, None, true, is_modern)
+        }
+    }
 }
 
 /// What is no JSON.

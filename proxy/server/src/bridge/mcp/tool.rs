@@ -69,8 +69,7 @@ fn tool(exposed: &Exposed, sight: Sight<'_>) -> Value {
     }
     tool.insert("description".into(), json!(description(exposed)));
     tool.insert("inputSchema".into(), exposed.input_schema.clone());
-    let output = exposed.output_schema.as_ref();
-    if let Some(schema) = output.filter(|schema| sight.is_modern || is_of_object(schema)) {
+    if let Some(schema) = output_schema(exposed, sight.is_modern) {
         tool.insert("outputSchema".into(), schema.clone());
     }
     let annotations = annotations(exposed);
@@ -78,6 +77,11 @@ fn tool(exposed: &Exposed, sight: Sight<'_>) -> Value {
         tool.insert("annotations".into(), annotations.into());
     }
     tool.into()
+}
+
+/// What the results of a tool are said to be. Every result has to keep to it.
+pub(super) fn output_schema(exposed: &Exposed, is_modern: bool) -> Option<&Value> {
+    exposed.output_schema.as_ref().filter(|schema| is_modern || is_of_object(schema))
 }
 
 fn description(exposed: &Exposed) -> String {

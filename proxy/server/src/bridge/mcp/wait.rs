@@ -37,8 +37,7 @@ impl Wait<'_> {
             return Ok(Waited::Ended(task));
         }
         let open = task::questions(&task, self.capabilities);
-        let is_new = |key: &String| task::number(key).is_some_and(|it| !self.asked.contains(&it));
-        match open.keys().any(is_new) {
+        match open.iter().any(|question| !self.asked.contains(&question.number)) {
             true => Ok(Waited::Asks(task)),
             false => Err(task),
         }

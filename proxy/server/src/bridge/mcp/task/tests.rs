@@ -52,7 +52,8 @@ fn failure(by: FailedBy) -> Outcome {
 fn check(tasks: &[Task], expected: Expect) {
     let line = |task: &Task| {
         let config = Config::default();
-        let mut view = view(task, None, &Capabilities::asking(true, true), &config);
+        let view = view(task, None, &Capabilities::asking(true, true), &config);
+        let Value::Object(mut view) = json!(view) else { panic!("a view is an object") };
         assert_eq!(view["taskId"], json!(task.id.to_string()));
         assert_eq!(view["createdAt"], json!("1970-01-01T00:00:01.000Z"));
         assert_eq!(view["lastUpdatedAt"], json!("1970-01-01T00:00:02.500Z"));
@@ -125,7 +126,38 @@ fn keys_of_questions_are_read_as_they_are_written() {
 
 #[test]
 fn older_protocols_know_objects_only() {
-    assert!(of_json(json!([1]), false).get("structuredContent").is_none());
-    assert!(of_json(json!({ "a": 1 }), false).get("structuredContent").is_some());
+    let old = |output: &'static str| success(&Bytes::from(output), None, false);
+    assert!(old("[1]").get("structuredContent").is_none());
+    assert!(old(r#"{"a":1}"#).get("structuredContent").is_some());
     assert!(failed("x", false).get("resultType").is_none());
+}
+
+#[test]
+fn a_result_is_what_the_schema_says_or_an_error_that_holds_it() {
+    let amount = json!({ "type": "object", "required": ["amount"],
+        "properties": { "amount": { "type": "integer" } } });
+    let perhaps = json!({ "type": ["null", "string"] });
+    let check = |schema: &Value, output: &'static str| {
+        let value = serde_json::from_str(output).ok();
+        let content = vec![text(output)];
+        let told = of_schema(schema, value, content, output.is_empty(), true);
+        format!("{output} => {told}\n")
+    };
+    let shown: String = [
+        check(&amount, r#"{"amount":3}"#),
+        check(&amount, r#"{"amount":"3"}"#),
+        check(&amount, "{}"),
+        check(&amount, "no json"),
+        check(&amount, ""),
+        check(&perhaps, ""),
+    ]
+    .concat();
+    expect![[r#"
+        {"amount":3} => {"resultType":"complete","content":[{"type":"text","text":"{\"amount\":3}"}],"structuredContent":{"amount":3},"isError":false}
+        {"amount":"3"} => {"resultType":"complete","content":[{"type":"text","text":"the tool has done its work, but what it gave is not what its schema says: `/amount` is \"3\", not of type integer; what it gave follows"},{"type":"text","text":"{\"amount\":\"3\"}"}],"isError":true}
+        {} => {"resultType":"complete","content":[{"type":"text","text":"the tool has done its work, but what it gave is not what its schema says: `/amount` is missing; what it gave follows"},{"type":"text","text":"{}"}],"isError":true}
+        no json => {"resultType":"complete","content":[{"type":"text","text":"the tool has done its work, but what it gave is not what its schema says: the value is not JSON; what it gave follows"},{"type":"text","text":"no json"}],"isError":true}
+         => {"resultType":"complete","content":[{"type":"text","text":"the tool has done its work, but what it gave is not what its schema says: the value is null, not of type object; what it gave follows"},{"type":"text","text":""}],"isError":true}
+         => {"resultType":"complete","content":[{"type":"text","text":""}],"structuredContent":null,"isError":false}
+    "#]].assert_eq(&shown);
 }
