@@ -17,9 +17,9 @@ const CLIENTS: usize = 50;
 /// How often each client polls each of its tasks, as it is told to while they wait for a human.
 const EVERY: Duration = Duration::from_secs(5);
 const ROUNDS: u32 = 2;
-/// Most that a poll may cost. On a machine that does nothing else it is a tenth of that; the rest is
-/// for machines that do.
-const POLL_COSTS_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 8 } else { 1 });
+/// Most that a poll may cost, with all that the sidecar does beside. It is a tenth of that where
+/// the machine does nothing else; the rest is for machines that do.
+const POLL_COSTS_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 3 });
 
 #[test]
 fn waiting_tasks_cost_next_to_nothing() {

@@ -29,7 +29,11 @@ impl Trace {
         self.record.len() + self.row.len()
     }
 
-    fn read(kv: &dyn Kv, partition: PartitionId, id: InvocationId) -> Result<Option<Trace>, Fault> {
+    pub(super) fn read(
+        kv: &dyn Kv,
+        partition: PartitionId,
+        id: InvocationId,
+    ) -> Result<Option<Trace>, Fault> {
         let Some(record) = kv.get(&invocation::key(partition, id))? else {
             return Ok(None);
         };

@@ -9,7 +9,9 @@ use crate::telemetry;
 use holdfast_machine::{
     command::{AttemptEnd, AttemptSaid, Command, Reply, Said},
     id::{DeploymentId, Partitions},
+    kv::{Fault, Kv},
     model::{Callee, Outcome, Pin},
+    tables::TableId,
 };
 use holdfast_wire::{
     manifest::{HandlerType, Input, Output},
@@ -17,7 +19,7 @@ use holdfast_wire::{
     version::Version,
 };
 use prost::Message as _;
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 struct Bench {
     store: Arc<Memory>,
@@ -359,6 +361,41 @@ async fn a_trace_holds_for_as_long_as_nothing_becomes_of_the_task() {
     let partition = bench.tasks.router.of(invocation);
     assert_eq!(partition.call(Command::Purge { invocation }).await.unwrap(), Reply::Done);
     assert!(!bench.tasks.is_still(task.id, &last.1).unwrap(), "it is gone");
+}
+
+/// Counts reads, and refuses to be scanned.
+struct GetOnly<'a> {
+    kv: &'a dyn Kv,
+    gets: Cell<usize>,
+}
+
+impl Kv for GetOnly<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
+        self.gets.set(self.gets.get() + 1);
+        self.kv.get(key)
+    }
+
+    fn scan(
+        &self,
+        from: &[u8],
+        _: &[u8],
+        _: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<(), Fault> {
+        panic!("a scan of table {:?}", TableId::of_key(from))
+    }
+}
+
+#[tokio::test]
+async fn a_look_at_a_task_that_waits_is_a_few_reads() {
+    let bench = Bench::new();
+    let task = bench.create(new_task("ada")).await;
+    bench.say(&task, 1, vec![progress(1), ask(2, QUESTION)], None).await;
+    let kv = GetOnly { kv: &*bench.store, gets: Cell::new(0) };
+    let id = task.invocation;
+    let found = bench.tasks.load(&kv, id).unwrap().unwrap();
+    assert_eq!((found.asks.len(), kv.gets.take()), (1, 3), "its rows and its ask");
+    let trace = Trace::read(&kv, bench.tasks.home(id), id).unwrap();
+    assert!(trace.is_some() && kv.gets.take() == 2, "who looks again needs its rows only");
 }
 
 #[tokio::test]
