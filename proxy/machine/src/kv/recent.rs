@@ -21,10 +21,10 @@ pub enum Kept {
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     pub rows: usize,
-    /// Rows with larger values are left to the store.
+    /// Rows with more bytes in key and value are left to the store.
     pub row_bytes: usize,
     pub ranges: usize,
-    /// Ranges with more bytes in keys and values are left to the store.
+    /// Ranges with more bytes in what they begin with, keys and values are left to the store.
     pub range_bytes: usize,
 }
 
@@ -46,9 +46,10 @@ struct Generations<V> {
     max: usize,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Range {
     rows: BTreeMap<Vec<u8>, Bytes>,
+    /// With what all its keys begin with once more.
     bytes: usize,
 }
 
@@ -76,9 +77,11 @@ impl Recent {
     }
 
     fn remember_row(&mut self, key: Vec<u8>, value: Option<Bytes>) {
-        match value {
-            Some(value) if value.len() > self.bounds.row_bytes => drop(self.rows.take(&key)),
-            value => self.rows.insert(key, value),
+        // Keys are as long as whoever calls makes them.
+        let bytes = key.len() + value.as_ref().map_or(0, Bytes::len);
+        match bytes > self.bounds.row_bytes {
+            true => drop(self.rows.take(&key)),
+            false => self.rows.insert(key, value),
         }
     }
 
@@ -106,7 +109,8 @@ impl Recent {
         (from, to): (&[u8], &[u8]),
         each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), Fault> {
-        let mut read = Some(Range::default());
+        let begun = Range { rows: BTreeMap::new(), bytes: from.len() };
+        let mut read = Some(begun).filter(|range| range.bytes <= self.bounds.range_bytes);
         base.scan(from, to, &mut |key, value| {
             let wanted = each(key, value);
             if let Some(range) = &mut read {
@@ -278,6 +282,25 @@ mod tests {
             *self.1.borrow_mut() += 1;
             self.0.scan(from, to, each)
         }
+    }
+
+    #[test]
+    fn nothing_with_a_long_key_is_held_in_memory() {
+        fn by_all_but_the_last(key: &[u8]) -> Kept {
+            match key {
+                [0, .., _] => Kept::Range(key.len().min(101)),
+                _ => Kept::Row,
+            }
+        }
+        let store = MemoryKv::default();
+        let bounds = Bounds { rows: 8, row_bytes: 100, ranges: 8, range_bytes: 100 };
+        let mut recent = Recent::new(bounds, by_all_but_the_last);
+        recent.remember(Writes::from([(vec![1; 101], None), (vec![1; 99], None)]));
+        let (from, mut to) = (vec![0; 101], vec![0; 101]);
+        to[100] = 1;
+        assert_eq!(rows(&Fresh { base: &store, recent: &recent }, &from, &to, 9), []);
+        assert_eq!(recent.rows.young.keys().map(Vec::len).collect::<Vec<_>>(), [99]);
+        assert!(recent.ranges.borrow().young.is_empty());
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn parse(key: &[u8]) -> Option<(String, String, Bytes)> {
 mod tests {
     use super::super::arbitrary;
     use super::*;
-    use crate::kv::MemoryKv;
+    use crate::kv::{Bounds, Fresh, Kept, MemoryKv, Recent};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -153,5 +153,59 @@ mod tests {
             kv.apply(txn.into_writes());
             prop_assert_eq!(kv, MemoryKv::default());
         }
+
+        /// Names that begin with others, and empty ones; keys that are no text.
+        #[test]
+        fn owners_are_remembered_apart(
+            turns in proptest::collection::vec(
+                proptest::collection::vec(
+                    (0..2u16, name(), name(), state_key(), 0..6u8),
+                    0..5,
+                ),
+                1..8,
+            ),
+        ) {
+            let kept = |key: &[u8]| owner_bytes(key).map_or(Kept::Nothing, Kept::Range);
+            let bounds = Bounds { rows: 4, row_bytes: 100, ranges: 4, range_bytes: 120 };
+            let (mut kv, mut recent) = (MemoryKv::default(), Recent::new(bounds, kept));
+            for turn in turns {
+                let fresh = Fresh { base: &kv, recent: &recent };
+                let (mut txn, mut plain) = (Txn::new(&fresh), Txn::new(&kv));
+                for (partition, service, key, state_key, what) in turn {
+                    let (partition, owner) = (PartitionId(partition), Owner { service, key });
+                    for txn in [&mut txn, &mut plain] {
+                        match what {
+                            0 => delete_all(txn, partition, owner).unwrap(),
+                            1 => delete(txn, partition, owner, &state_key),
+                            2 => put(txn, partition, owner, &state_key, vec![7; 90].into()),
+                            3 => put(txn, partition, owner, &state_key, Bytes::new()),
+                            _ => {}
+                        }
+                    }
+                    let rows = |kv| {
+                        let mut rows = vec![];
+                        scan(kv, partition, owner, &mut |key, value| {
+                            rows.push((key, value));
+                            what > 4 || rows.len() < 2
+                        })
+                        .unwrap();
+                        rows
+                    };
+                    prop_assert_eq!(rows(&txn), rows(&plain));
+                }
+                let writes = plain.into_writes();
+                prop_assert_eq!(&txn.into_writes(), &writes);
+                kv.apply(writes.clone());
+                recent.remember(writes);
+            }
+        }
+    }
+
+    fn name() -> impl Strategy<Value = &'static str> {
+        prop_oneof![Just(""), Just("a"), Just("ab"), Just("\u{0}"), Just("\u{7f}")]
+    }
+
+    fn state_key() -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::vec(prop_oneof![Just(0), Just(0xff), Just(b'a')], 0..3)
     }
 }
