@@ -6,6 +6,7 @@ mod pack;
 mod space;
 #[cfg(test)]
 mod tests;
+mod torn;
 
 use super::{
     Batch, CommitError, Config, Durability, Error, Lease, Sequence, Snapshot, Store,
@@ -61,6 +62,7 @@ impl Rocks {
                 "the data directory keeps the number of partitions it was made with"
             );
         }
+        torn::remove(&directory.engine())?;
         let options = options::database(config, directory.is_new());
         let db =
             DB::open(&options, directory.engine()).map_err(|error| Error::engine(path, &error))?;

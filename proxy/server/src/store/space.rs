@@ -17,7 +17,8 @@ pub trait Space: Send + Sync {
     fn upkeep(&self) -> Result<bool, Fault>;
 
     /// As `upkeep`, worth it or not. False: not all of the space came back, because a reader still
-    /// sees what was deleted, or the files could not be rewritten.
+    /// sees what was deleted, or the files could not be rewritten. What is left of deleted large
+    /// values, little or because the disk has no room for copies of the others, `usage` tells.
     fn reclaim(&self) -> Result<bool, Fault>;
 
     /// Puts what is in the log only where it belongs, and ends all work in the background: the
@@ -32,6 +33,8 @@ pub struct Usage {
     pub row_bytes: u64,
     /// Of these, the files of large values.
     pub value_bytes: u64,
+    /// Of these, what belongs to no row any more.
+    pub garbage_bytes: u64,
     /// The write-ahead log.
     pub log_bytes: u64,
     /// What the engine and the directory need beside these.
@@ -41,5 +44,10 @@ pub struct Usage {
 impl Usage {
     pub fn total(self) -> u64 {
         self.row_bytes + self.log_bytes + self.other_bytes
+    }
+
+    /// Without what will go without anything more being forgotten.
+    pub fn needed(self) -> u64 {
+        self.total().saturating_sub(self.garbage_bytes)
     }
 }

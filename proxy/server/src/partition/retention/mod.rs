@@ -11,7 +11,7 @@ mod tests;
 pub use config::{Config, DISK_BYTES_MIN};
 
 use super::{Handle, Router, Unavailable};
-use crate::store::Store;
+use crate::store::{Store, Usage};
 use crate::telemetry;
 use holdfast_machine::{
     command::Command,
@@ -99,11 +99,11 @@ impl Retention {
         if self.blocking(|store| store.upkeep()).await? {
             self.metrics.compactions.inc();
         }
-        let bytes = self.measure().await?;
+        let usage = self.measure().await?;
         let Some(budget) = self.config.disk_bytes_max else {
             return Ok(());
         };
-        if bytes <= budget {
+        if usage.total() <= budget {
             self.fits();
             return Ok(());
         }
@@ -115,17 +115,18 @@ impl Retention {
         let low = budget / 100 * LOW_PERCENT;
         for round in 0..=ROUNDS_MAX {
             let reclaimed = self.blocking(|store| store.reclaim()).await?;
-            let bytes = self.measure().await?;
-            if bytes <= budget {
+            let usage = self.measure().await?;
+            if usage.total() <= budget {
                 self.fits();
                 return Ok(());
             }
-            if !reclaimed {
+            let excess = usage.needed().saturating_sub(low);
+            if !reclaimed || excess == 0 {
                 // What would be forgotten now would give back nothing now: the next look tells.
                 return Ok(());
             }
-            if round < ROUNDS_MAX && !self.forget_worth(bytes - low).await? {
-                self.exceeded(bytes, budget);
+            if round < ROUNDS_MAX && !self.forget_worth(excess).await? {
+                self.exceeded(usage.total(), budget);
                 return Ok(());
             }
         }
@@ -162,16 +163,12 @@ impl Retention {
     /// Bytes on the disk as bytes of rows, which are compressed there: `all` is what the rows of
     /// all invocations have.
     async fn in_rows(&self, disk_bytes: u64, all: u64) -> Result<u64, Error> {
-        let on_disk = self.blocking(|store| {
+        let on_disk = self.blocking(move |store| {
             let table = |table: &TableId| {
                 let byte = *table as u8;
                 store.bytes_between(&[byte], &[byte + 1])
             };
-            let usage = store.usage()?;
-            Ok(match usage.row_bytes - usage.value_bytes {
-                ..ESTIMATED_FROM => usage.row_bytes,
-                _ => INVOCATION_TABLES.iter().map(table).sum(),
-            })
+            Ok(on_disk(store.usage()?, INVOCATION_TABLES.iter().map(table).sum(), all))
         });
         let on_disk = u128::from(on_disk.await?.max(1));
         let rows = u128::from(disk_bytes) * u128::from(all) / on_disk;
@@ -195,10 +192,10 @@ impl Retention {
         Ok(())
     }
 
-    async fn measure(&self) -> Result<u64, Error> {
+    async fn measure(&self) -> Result<Usage, Error> {
         let usage = self.blocking(|store| store.usage()).await?;
         self.metrics.disk_bytes.set(gauge(usage.total()));
-        Ok(usage.total())
+        Ok(usage)
     }
 
     fn fits(&mut self) {
@@ -228,6 +225,18 @@ impl Retention {
         let done = tokio::task::spawn_blocking(move || work(&*store)).await;
         Ok(done.map_err(|panicked| Error::Panicked(panicked.to_string()))??)
     }
+}
+
+/// Bytes on the disk of the rows of all invocations, which have `all` before compression and whose
+/// tables take `tables` as the store sees it. Too many rather than too few: what is not enough is
+/// followed by another round, and what is forgotten is gone.
+fn on_disk(usage: Usage, tables: u64, all: u64) -> u64 {
+    let rows = match usage.row_bytes.saturating_sub(usage.value_bytes) {
+        ..ESTIMATED_FROM => usage.row_bytes.saturating_sub(usage.garbage_bytes),
+        _ => tables,
+    };
+    // Nobody tells whose the large values are: perhaps theirs, as far as theirs can be so large.
+    rows.max(usage.value_bytes.saturating_sub(usage.garbage_bytes).min(all))
 }
 
 /// Puts all in at once, so that they share a commit, and waits for all of them.

@@ -3,8 +3,9 @@
 use super::{
     COMMAND_ENTRIES, SLICE_ENTRIES,
     oldest::{Candidate, look},
-    slices, take,
+    on_disk, slices, take,
 };
+use crate::store::Usage;
 use bytes::Bytes;
 use holdfast_machine::{
     ask::Asks,
@@ -114,6 +115,29 @@ fn what_a_task_told_and_asked_weighs() {
     let found = look(&kv, PARTITIONS, 10).unwrap();
     assert_eq!(found.bytes, 1_420 + 3 * 600 + 505 + 1_000_000);
     assert_eq!(found.oldest[0].bytes, found.bytes);
+}
+
+#[test]
+fn what_invocations_take_is_never_thought_too_little() {
+    const MB: u64 = 1_000_000;
+    let usage = |rows: u64, values: u64, garbage: u64| Usage {
+        row_bytes: (rows + values) * MB,
+        value_bytes: values * MB,
+        garbage_bytes: garbage * MB,
+        ..Usage::default()
+    };
+    let taken = |usage, tables: u64, all: u64| on_disk(usage, tables * MB, all * MB) / MB;
+    // Files too small to tell tables apart: all of it.
+    assert_eq!(taken(usage(3, 0, 0), 0, 9), 3);
+    assert_eq!(taken(usage(3, 50, 10), 0, 60), 43);
+    // Small rows, which are compressed.
+    assert_eq!(taken(usage(500, 0, 0), 200, 900), 200);
+    // Large values of invocations beside much state in small rows, of which the store thinks that the
+    // large values are.
+    assert_eq!(taken(usage(500, 1_000, 0), 3, 1_001), 1_000);
+    assert_eq!(taken(usage(500, 1_000, 100), 3, 900), 900);
+    // Large values of state beside small invocations.
+    assert_eq!(taken(usage(500, 1_000, 0), 600, 400), 600);
 }
 
 fn candidate(bytes: u64, entries: u32) -> Candidate {

@@ -35,6 +35,11 @@ const DELETIONS_PART: u64 = 5;
 const GARBAGE_PART: u64 = 4;
 /// Less of them is left where it is.
 const GARBAGE_BYTES_MIN: u64 = 8 << 20;
+/// The same part where all space is wanted back that can be had.
+const GARBAGE_PART_AT_MOST: u64 = 16;
+/// Which of the files of values are collected, the oldest first, and what part of all values that can
+/// be at most: all of them, or where the disk has no room for it a quarter, which may be large files.
+const COLLECTED: [(&str, u64); 2] = [("1.0", 1), ("0.25", 2)];
 /// What one compaction had to leave, because a reader still saw the rows, the next one tries after
 /// this long.
 const LEFT_INTERVAL: Duration = Duration::from_secs(60);
@@ -62,6 +67,13 @@ struct Files {
     value_bytes: u64,
     /// Of these, what no row refers to, as far as compactions have seen.
     garbage_bytes: u64,
+}
+
+/// The space of which values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    WhatIsWorthIt,
+    All,
 }
 
 impl Seen {
@@ -113,9 +125,12 @@ impl Files {
         many && new * DELETIONS_PART >= self.entries
     }
 
-    fn worth_collecting(&self) -> bool {
-        self.garbage_bytes >= GARBAGE_BYTES_MIN
-            && self.garbage_bytes * GARBAGE_PART >= self.value_bytes
+    fn worth_collecting(&self, wanted: Wanted) -> bool {
+        let (bytes, part) = match wanted {
+            Wanted::WhatIsWorthIt => (GARBAGE_BYTES_MIN, GARBAGE_PART),
+            Wanted::All => (1, GARBAGE_PART_AT_MOST),
+        };
+        self.garbage_bytes >= bytes && self.garbage_bytes * part >= self.value_bytes
     }
 }
 
@@ -129,7 +144,7 @@ impl Rocks {
     }
 
     /// False as in `reclaim`.
-    fn compact(&self) -> Result<bool, Fault> {
+    fn compact(&self, wanted: Wanted) -> Result<bool, Fault> {
         let deleted_until = self.db.latest_sequence_number();
         let errors = self.number("rocksdb.background-errors")?;
         let held_back = self.has_reader_before(deleted_until)?;
@@ -138,29 +153,38 @@ impl Rocks {
         if Files::of(self)?.worth_compacting(0) && !held_back {
             self.compact_through(BottommostLevelCompaction::ForceOptimized);
         }
-        self.collect_values()?;
+        self.collect_values(wanted)?;
         let left = Files::of(self)?.deletions;
         self.seen.lock().compacted = Some((Instant::now(), left));
         let held_back = held_back || self.has_reader_before(deleted_until)?;
         Ok(!held_back && self.number("rocksdb.background-errors")? == errors)
     }
 
-    /// Copies the values that are left in files of mostly garbage, if it is worth it.
-    fn collect_values(&self) -> Result<(), Fault> {
+    /// Copies the values that are left in files with garbage, if it is worth it and there is room for
+    /// the copies; true where it did.
+    fn collect_values(&self, wanted: Wanted) -> Result<bool, Fault> {
         let files = Files::of(self)?;
-        if !files.worth_collecting() || !self.has_room(files.copying() + files.rewriting())? {
-            return Ok(());
+        if !files.worth_collecting(wanted) {
+            return Ok(false);
         }
-        self.set_collecting(true)?;
-        self.compact_through(BottommostLevelCompaction::Force);
-        self.set_collecting(false)
+        for (oldest, part) in COLLECTED {
+            if self.has_room(files.copying() / part + files.rewriting())? {
+                self.set_collecting(true, oldest)?;
+                self.compact_through(BottommostLevelCompaction::Force);
+                self.set_collecting(false, oldest)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// Whether compactions copy the values that they meet.
-    fn set_collecting(&self, on: bool) -> Result<(), Fault> {
+    /// Whether compactions copy the values that they meet, and of which files.
+    fn set_collecting(&self, on: bool, oldest: &str) -> Result<(), Fault> {
         let on = if on { "true" } else { "false" };
-        let all = ("blob_garbage_collection_age_cutoff", "1.0");
-        let options = [("enable_blob_garbage_collection", on), all];
+        let options = [
+            ("enable_blob_garbage_collection", on),
+            ("blob_garbage_collection_age_cutoff", oldest),
+        ];
         self.db.set_options(&options).map_err(super::unreadable)
     }
 
@@ -212,6 +236,7 @@ impl Space for Rocks {
     fn usage(&self) -> Result<Usage, Fault> {
         let mut usage = Usage::default();
         add(self.directory.path(), &mut usage).map_err(|error| Fault::Read(error.to_string()))?;
+        usage.garbage_bytes = self.number("rocksdb.live-blob-file-garbage-size")?;
         Ok(usage)
     }
 
@@ -232,16 +257,11 @@ impl Space for Rocks {
         }
         self.flush_if_worth(Files::of(self)?.bytes)?;
         let files = Files::of(self)?;
-        let room = self.has_room(files.rewriting())?;
-        if room && files.worth_compacting(self.seen.left()) {
-            self.compact()?;
+        if files.worth_compacting(self.seen.left()) && self.has_room(files.rewriting())? {
+            self.compact(Wanted::WhatIsWorthIt)?;
             return Ok(true);
         }
-        let collects = room && files.worth_collecting();
-        if collects {
-            self.collect_values()?;
-        }
-        Ok(collects)
+        self.collect_values(Wanted::WhatIsWorthIt)
     }
 
     fn reclaim(&self) -> Result<bool, Fault> {
@@ -254,7 +274,7 @@ impl Space for Rocks {
         if self.has_reader_before(self.db.latest_sequence_number())? {
             return Ok(false);
         }
-        self.compact()
+        self.compact(Wanted::All)
     }
 
     fn rest(&self) -> Result<(), Fault> {

@@ -1,5 +1,7 @@
 //! What only an engine on a disk can meet: other processes, other formats, damage, a full disk.
 
+mod killed;
+
 use super::Rocks;
 use crate::store::{Batch, CommitError, Config, Durability, Error, Fence, Lease, Space, Store};
 use bytes::Bytes;
@@ -378,6 +380,57 @@ fn large_values_lie_apart_and_their_space_comes_back() {
     let last = store.usage().unwrap();
     assert!(last.total() < 2 * wanted, "{last:?}");
     assert!((0..ROWS).step_by(5).all(|number| has(&store, number, BYTES)));
+}
+
+#[test]
+fn the_space_of_few_large_values_among_others_comes_back_on_request() {
+    const BYTES: usize = 256 << 10;
+    const ROWS: u64 = 160;
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    let fence = store.acquire(FIRST).unwrap().fence;
+    fill_at_once(&store, fence, 0..ROWS, BYTES);
+    store.db.flush().unwrap();
+    for round in 0..3 {
+        for number in (round..ROWS).step_by(8) {
+            empty(&store, fence, number..number + 1);
+        }
+        store.db.flush().unwrap();
+        upkeep(&store);
+        assert!(store.reclaim().unwrap());
+        let left = store.usage().unwrap();
+        let wanted = ROWS * (7 - round) / 8 * BYTES as u64;
+        assert!((wanted..wanted * 17 / 16).contains(&left.value_bytes), "{left:?}");
+        assert!(left.needed() < wanted * 17 / 16, "{left:?}");
+        assert!((0..ROWS).all(|row| has(&store, row, BYTES) == (row % 8 > round)));
+    }
+    let names = fs::read_dir(directory.path().join("rocks")).unwrap();
+    let names = names.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let settings = names.filter(|name| name.starts_with("OPTIONS")).count();
+    assert!(settings <= 2, "{settings} files of settings");
+}
+
+#[test]
+fn what_was_never_written_to_its_end_is_removed_at_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    let fence = store.acquire(FIRST).unwrap().fence;
+    fill_at_once(&store, fence, 0..4, 256 << 10);
+    store.rest().unwrap();
+    drop(store);
+    let engine = directory.path().join("rocks");
+    let files = || fs::read_dir(&engine).unwrap().map(|file| file.unwrap().path());
+    let is = |path: &PathBuf, end: &str| path.extension().is_some_and(|extension| extension == end);
+    let whole = files().find(|path| is(path, "blob")).unwrap();
+    let values = fs::read(&whole).unwrap();
+    for (number, bytes) in [(900_001, values.len() - 1), (900_002, 31), (900_003, 0)] {
+        fs::write(engine.join(format!("{number}.blob")), &values[..bytes]).unwrap();
+    }
+    fs::write(engine.join("OPTIONS-900004.dbtmp"), "half").unwrap();
+    let store = open(directory.path()).unwrap();
+    let left: Vec<_> = files().filter(|path| is(path, "blob") || is(path, "dbtmp")).collect();
+    assert_eq!(left, [whole]);
+    assert!((0..4).all(|number| has(&store, number, 256 << 10)));
 }
 
 #[test]
