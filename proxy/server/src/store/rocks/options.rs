@@ -6,14 +6,18 @@
 
 use super::Config;
 use rocksdb::{
-    BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, InfoLogger, LogLevel, Options,
-    WriteBufferManager,
+    BlockBasedIndexType, BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, InfoLogger,
+    LogLevel, LruCacheOptions, Options, WriteBufferManager,
 };
 
 /// Blocks of this size compress well and still cost little for a point read.
 const BLOCK_BYTES: usize = 16 << 10;
 /// About one false answer in a hundred for "is this key in this file".
 const BLOOM_BITS: f64 = 10.0;
+/// A piece of an index or a filter.
+const FILTER_PIECE_BYTES: usize = 4 << 10;
+/// The cache has 2 to the power of this many parts.
+const CACHE_SHARD_BITS: i32 = 2;
 /// The same for the table in memory, as a part of its size.
 const MEMTABLE_BLOOM_PART: f64 = 0.02;
 /// A row is looked for from where the last one of its table and partition was put: most come in the
@@ -72,7 +76,7 @@ fn log(options: &mut Options, config: &Config) {
 fn memory(options: &mut Options, config: &Config) {
     let total = usize::try_from(config.memory_bytes).unwrap_or(usize::MAX);
     // One bound for all: what write buffers take is taken from the cache.
-    let cache = Cache::new_lru_cache(total);
+    let cache = Cache::new_lru_cache_opts(&shards(total));
     let buffers =
         WriteBufferManager::new_write_buffer_manager_with_cache(total / 2, false, cache.clone());
     options.set_write_buffer_manager(&buffers);
@@ -86,13 +90,27 @@ fn memory(options: &mut Options, config: &Config) {
     options.set_block_based_table_factory(&blocks(&cache));
 }
 
+/// Each part evicts for itself: with as many as the engine would take, one has less room than what it
+/// is told to hold of the write buffers, and then holds nothing.
+fn shards(total: usize) -> LruCacheOptions {
+    let mut cache = LruCacheOptions::default();
+    cache.set_capacity(total);
+    cache.set_num_shard_bits(CACHE_SHARD_BITS);
+    cache
+}
+
 fn blocks(cache: &Cache) -> BlockBasedOptions {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(cache);
     blocks.set_block_size(BLOCK_BYTES);
     blocks.set_bloom_filter(BLOOM_BITS, false);
-    // Within the bound as well; those of the newest files stay.
+    // Within the bound as well, in small pieces: a filter in one piece is a megabyte for a million rows,
+    // and read and summed again for each row that is looked for once it has no place in the cache.
     blocks.set_cache_index_and_filter_blocks(true);
+    blocks.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+    blocks.set_partition_filters(true);
+    blocks.set_metadata_block_size(FILTER_PIECE_BYTES);
+    blocks.set_pin_top_level_index_and_filter(true);
     blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
     blocks
 }
