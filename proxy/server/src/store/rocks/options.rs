@@ -30,8 +30,13 @@ const APART_BYTES: u64 = 16 << 10;
 const BYTES_PER_SYNC: u64 = 1 << 20;
 /// One flush and one compaction at a time: the cores are for invocations.
 const BACKGROUND_JOBS: i32 = 2;
-/// Size of a file of rows.
-const FILE_BYTES: u64 = 32 << 20;
+/// The level that new files are merged into, which each time rewrites all of it.
+const LEVEL_BYTES: u64 = 64 << 20;
+/// Size of a file of rows there: small enough to have rows of one table and a short time, which hardly
+/// any file below overlaps, so that it is moved there rather than merged.
+const FILE_BYTES: u64 = 8 << 20;
+/// So many times as large on the next level, and so on.
+const FILE_GROWTH: i32 = 4;
 /// A compaction takes about this many bytes of files at most, and needs as much again on the disk
 /// while it works.
 pub(super) const COMPACTION_BYTES_MAX: u64 = 256 << 20;
@@ -119,7 +124,9 @@ fn files(options: &mut Options, config: &Config) {
     options.set_compression_type(DBCompressionType::Lz4);
     options.set_bytes_per_sync(BYTES_PER_SYNC);
     options.set_max_background_jobs(BACKGROUND_JOBS);
+    options.set_max_bytes_for_level_base(LEVEL_BYTES);
     options.set_target_file_size_base(FILE_BYTES);
+    options.set_target_file_size_multiplier(FILE_GROWTH);
     options.set_max_compaction_bytes(COMPACTION_BYTES_MAX);
     options.set_enable_blob_files(true);
     options.set_min_blob_size(APART_BYTES);
