@@ -42,6 +42,8 @@ struct State {
     commits: u64,
     troubles: BTreeMap<u64, Trouble>,
     held: bool,
+    /// Commits that wait because it is.
+    waiting: usize,
     failed: bool,
     /// As if a reader held back the space of what is deleted.
     keeps_space: bool,
@@ -75,6 +77,11 @@ impl Memory {
         Held(self.disk.clone())
     }
 
+    /// Whether a commit waits for a hold to end.
+    pub fn is_waited_for(&self) -> bool {
+        self.disk.lock().waiting > 0
+    }
+
     /// From now on nothing is given back of the space of deleted rows.
     pub fn keep_space(&self) {
         self.disk.lock().keeps_space = true;
@@ -101,8 +108,11 @@ impl Disk {
     }
 
     fn write(&self, sequence: Sequence, writes: Writes) -> Result<(), CommitError> {
-        let free = self.released.wait_while(self.lock(), |state| state.held);
+        let mut state = self.lock();
+        state.waiting += 1;
+        let free = self.released.wait_while(state, |state| state.held);
         let mut state = free.expect("nothing panics while it holds this lock");
+        state.waiting -= 1;
         state.commits += 1;
         let nth = state.commits;
         let trouble = state.troubles.remove(&nth);
