@@ -113,10 +113,13 @@ pub fn caller(ingress: &str, name: &str) -> Caller {
     Caller::new(ingress, path, content_type, body.as_bytes())
 }
 
+/// What the rest of the process does in the meantime, for each operation.
+const STRAY: f64 = 0.1;
+
 /// Something measured against its bound, told; an error where it is over.
 pub fn hold(what: &str, measured: f64, bound: f64) -> Result<(), Failure> {
     println!("{what:<44} {measured:>10.2} of at most {bound:.2}");
-    match measured <= bound {
+    match measured <= bound + STRAY {
         true => Ok(()),
         false => Err(format!(
             "{what}: {measured:.2}, at most {bound:.2}; find out what costs more, or raise the bound \
