@@ -11,15 +11,17 @@ use super::Error;
 use holdfast_machine::id::Partitions;
 use serde::{Deserialize, Serialize};
 use std::{
-    cmp::Ordering,
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
 };
 
-/// The format this program reads and writes: of the keys of rows, and of what is in them. 2: ids in
-/// keys begin with their time, and large values are compressed.
-const FORMAT: u32 = 2;
+/// The format this program writes: of the keys of rows, of what is in them, and of where they lie. 2:
+/// ids in keys begin with their time, and large values are compressed. 3: tables that grow at their end
+/// lie apart.
+const FORMAT: u32 = 3;
+/// The oldest format that this program makes one of its own.
+const FORMAT_MIN: u32 = 2;
 const LOCK: &str = "LOCK";
 const LABEL: &str = "holdfast.toml";
 const LABEL_NEW: &str = "holdfast.toml.new";
@@ -76,15 +78,20 @@ impl Directory {
         self.label.is_none()
     }
 
+    /// Whether its rows do not lie where they belong.
+    pub(super) fn is_older(&self) -> bool {
+        self.label.is_some_and(|label| label.format < FORMAT)
+    }
+
     /// The number of partitions the directory was made with, or will be made with: `wanted`.
     pub(super) fn partitions(&self, wanted: Partitions) -> Partitions {
         self.label.map_or(wanted, |label| Partitions(label.partitions))
     }
 
-    /// Makes a new directory one that holds data. The engine's files exist by now, so that a
-    /// directory with a label and without them is known to be damaged.
+    /// Makes a new directory one that holds data, and an older one of this format. The engine's files
+    /// exist by now, so that a directory with a label and without them is known to be damaged.
     pub(super) fn finish(&self, partitions: Partitions) -> Result<(), Error> {
-        if !self.is_new() {
+        if !self.is_new() && !self.is_older() {
             return Ok(());
         }
         let label = Label { format: FORMAT, partitions: partitions.0 };
@@ -155,10 +162,12 @@ fn read_label(directory: &Path, path: &Path) -> Result<Label, Error> {
     };
     let AnyLabel { format: found } = toml::from_str(&text).map_err(corrupt)?;
     let (directory_of, known) = (|| directory.to_path_buf(), FORMAT);
-    match found.cmp(&known) {
-        Ordering::Greater => return Err(Error::Newer { directory: directory_of(), found, known }),
-        Ordering::Less => return Err(Error::Older { directory: directory_of(), found, known }),
-        Ordering::Equal => {}
+    match found {
+        FORMAT_MIN..=FORMAT => {}
+        ..FORMAT_MIN => {
+            return Err(Error::Older { directory: directory_of(), found, known: FORMAT_MIN });
+        }
+        _ => return Err(Error::Newer { directory: directory_of(), found, known }),
     }
     let label: Label = toml::from_str(&text).map_err(corrupt)?;
     if label.partitions == 0 {

@@ -1,6 +1,7 @@
 //! The engine on this machine's disk: RocksDB. Never acknowledges what its log has not taken, and
 //! after one failed commit never tries another.
 
+mod families;
 mod options;
 mod pack;
 mod space;
@@ -24,9 +25,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Bytes of a batch beside keys and values: a header, and a tag and two lengths for each row.
+/// Bytes of a batch beside keys and values: a header, and a tag, a family and two lengths for each row.
 const BATCH_HEADER_BYTES: usize = 12;
-const BATCH_ROW_BYTES: usize = 11;
+const BATCH_ROW_BYTES: usize = 12;
 
 /// `REGISTRY` is no partition.
 const TOO_MANY: Partitions = Partitions(u16::MAX);
@@ -63,22 +64,28 @@ impl Rocks {
             );
         }
         torn::remove(&directory.engine())?;
-        let options = options::database(config, directory.is_new());
-        let db =
-            DB::open(&options, directory.engine()).map_err(|error| Error::engine(path, &error))?;
+        let options = options::Shared::with(config);
+        let db = DB::open_cf_descriptors(
+            &options.database(directory.is_new(), directory.is_older()),
+            directory.engine(),
+            families::descriptors(|table| options.family(table)),
+        );
+        let db = db.map_err(|error| Error::engine(path, &error))?;
         if directory.is_new() && db.latest_sequence_number() > 0 {
             let what = "holdfast.toml is missing".to_owned();
             return Err(Error::Corrupt { directory: path.clone(), what });
         }
+        let corrupt =
+            |fault: Fault| Error::Corrupt { directory: path.clone(), what: fault.to_string() };
+        if directory.is_older() {
+            families::sort_out(&db, &synced(true)).map_err(corrupt)?;
+        }
         directory.finish(kept)?;
-        Rocks::with(db, directory, kept)
-            .map_err(|fault| Error::Corrupt { directory: path.clone(), what: fault.to_string() })
+        Rocks::with(db, directory, kept).map_err(corrupt)
     }
 
     fn with(db: DB, directory: Directory, partitions: Partitions) -> Result<Self, Fault> {
-        let (mut synced, mut unsynced) = (WriteOptions::new(), WriteOptions::new());
-        synced.set_sync(true);
-        unsynced.set_sync(false);
+        let (synced, unsynced) = (synced(true), synced(false));
         let read = ReadOptions::default();
         let owners = Owners::read(&View { db: &db, read: &read }, partitions)?;
         let failed = OnceLock::new();
@@ -99,7 +106,7 @@ impl Rocks {
             Durability::Sync => &self.synced,
             Durability::Async => &self.unsynced,
         };
-        self.db.write_opt(batch(writes, own), options).map_err(|error| {
+        self.db.write_opt(batch(&self.db, writes, own), options).map_err(|error| {
             let reason = self.failed.get_or_init(|| error.into_string());
             CommitError::Failed(reason.clone())
         })
@@ -121,19 +128,28 @@ fn check(config: &Config, partitions: Partitions) -> Result<(), Error> {
     }
 }
 
-fn batch(writes: &Writes, (own_key, own_value): OwnRow) -> WriteBatch {
-    let rows: Vec<_> =
-        writes.iter().map(|(key, value)| (key, value.as_deref().map(packed))).collect();
+fn synced(synced: bool) -> WriteOptions {
+    let mut options = WriteOptions::new();
+    options.set_sync(synced);
+    options
+}
+
+fn batch(db: &DB, writes: &Writes, (own_key, own_value): OwnRow) -> WriteBatch {
     let row = |key: &[u8], value: &[u8]| BATCH_ROW_BYTES + key.len() + value.len();
-    let own_value = packed(&own_value);
-    let bytes = rows.iter().map(|(key, value)| row(key, value.as_deref().unwrap_or_default()));
-    let bytes = BATCH_HEADER_BYTES + row(&own_key, &own_value) + bytes.sum::<usize>();
+    let rows = writes.iter().map(|(key, value)| row(key, value.as_deref().unwrap_or_default()));
+    // Somewhat more where values become smaller: that is never touched.
+    let bytes = BATCH_HEADER_BYTES + row(&own_key, &own_value) + rows.sum::<usize>();
     let mut batch = WriteBatch::with_capacity_bytes(bytes);
-    batch.put(own_key, own_value);
-    for (key, value) in rows {
+    let mut family = families::of(db, &own_key);
+    batch.put_cf(family.handle, own_key, packed(&own_value));
+    for (key, value) in writes {
+        // In the order of their keys those of one family lie together.
+        if !family.has(key) {
+            family = families::of(db, key);
+        }
         match value {
-            Some(value) => batch.put(key, value),
-            None => batch.delete(key),
+            Some(value) => batch.put_cf(family.handle, key, packed(value)),
+            None => batch.delete_cf(family.handle, key),
         }
     }
     batch
@@ -172,7 +188,7 @@ impl Kv for Rocks {
         to: &[u8],
         each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), Fault> {
-        scan(&self.db, ReadOptions::default(), (from, to), each)
+        scan(&self.db, ReadOptions::default, (from, to), each)
     }
 }
 
@@ -184,7 +200,8 @@ struct View<'a> {
 
 impl Kv for View<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
-        let value = self.db.get_pinned_opt(key, self.read).map_err(unreadable)?;
+        let family = families::of(self.db, key).handle;
+        let value = self.db.get_pinned_cf_opt(family, key, self.read).map_err(unreadable)?;
         let value = value.as_deref().map(unpacked).transpose()?;
         Ok(value.map(|value| match value {
             Cow::Borrowed(value) => Bytes::copy_from_slice(value),
@@ -198,30 +215,31 @@ impl Kv for View<'_> {
         to: &[u8],
         each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), Fault> {
-        scan(self.db, ReadOptions::default(), (from, to), each)
+        scan(self.db, ReadOptions::default, (from, to), each)
     }
 }
 
 fn scan(
     db: &DB,
-    mut read: ReadOptions,
+    read: impl Fn() -> ReadOptions,
     (from, to): (&[u8], &[u8]),
     each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
 ) -> Result<(), Fault> {
-    if from >= to {
-        return Ok(());
-    }
-    // With an upper bound RocksDB does not look for a row beyond it, over whatever was deleted.
-    read.set_iterate_upper_bound(to);
-    let mut rows = db.raw_iterator_opt(read);
-    rows.seek(from);
-    while let Some((key, value)) = rows.item() {
-        if !each(key, &unpacked(value)?) {
-            return Ok(());
+    for piece in families::pieces(db, from, to) {
+        let mut read = read();
+        // With an upper bound RocksDB does not look for a row beyond it, over whatever was deleted.
+        read.set_iterate_upper_bound(piece.to);
+        let mut rows = db.raw_iterator_cf_opt(piece.family, read);
+        rows.seek(piece.from);
+        while let Some((key, value)) = rows.item() {
+            if !each(key, &unpacked(value)?) {
+                return Ok(());
+            }
+            rows.next();
         }
-        rows.next();
+        rows.status().map_err(unreadable)?;
     }
-    rows.status().map_err(unreadable)
+    Ok(())
 }
 
 fn unreadable(error: rocksdb::Error) -> Fault {
@@ -267,6 +285,6 @@ impl Kv for Frozen {
         to: &[u8],
         each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), Fault> {
-        scan(&self.db, self.read(), (from, to), each)
+        scan(&self.db, || self.read(), (from, to), each)
     }
 }

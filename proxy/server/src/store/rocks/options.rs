@@ -1,10 +1,10 @@
 //! All settings of RocksDB in one place, with their reasons. Never decides anything at run time.
 //!
-//! One column family holds all tables. Each further one would have a write buffer of its own and
-//! hold back the deletion of the common log until it is flushed too; and as keys begin with the
-//! byte of their table, rows of one access pattern lie side by side in the files anyway.
+//! All column families have the same, but for where rows are looked for that are not there. They are
+//! flushed together: one that is left out would hold back the deletion of the common log.
 
 use super::Config;
+use holdfast_machine::tables::TableId;
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, InfoLogger,
     LogLevel, LruCacheOptions, Options, WriteBufferManager,
@@ -44,18 +44,64 @@ pub(super) const COMPACTION_BYTES_MAX: u64 = 256 << 20;
 /// and outbox are queues, and a scan of a queue walks over what was taken from it.
 const DELETIONS_WINDOW: usize = 4096;
 
-/// `new`: the database is made; else a missing one is an error.
-pub(super) fn database(config: &Config, new: bool) -> Options {
-    let mut options = Options::default()
-        .get_options_from_string(HINTS)
-        .expect("this engine knows the option, which a test of it opens");
-    options.create_if_missing(new);
-    options.set_error_if_exists(false);
-    log(&mut options, config);
-    memory(&mut options, config);
-    files(&mut options, config);
-    diagnostics(&mut options);
-    options
+/// What all column families share.
+pub(super) struct Shared<'a> {
+    config: &'a Config,
+    /// Bytes of memory in all.
+    total: usize,
+    cache: Cache,
+}
+
+impl<'a> Shared<'a> {
+    pub(super) fn with(config: &'a Config) -> Self {
+        let total = usize::try_from(config.memory_bytes).unwrap_or(usize::MAX);
+        Shared { config, total, cache: Cache::new_lru_cache_opts(&shards(total)) }
+    }
+
+    /// `new`: the database is made; else a missing one is an error. `older`: it has one family, and
+    /// the others are made.
+    pub(super) fn database(&self, new: bool, older: bool) -> Options {
+        let mut options = Options::default();
+        options.create_if_missing(new);
+        options.create_missing_column_families(new || older);
+        options.set_error_if_exists(false);
+        log(&mut options, self.config);
+        // One bound for all: what write buffers take is taken from the cache.
+        let buffers = WriteBufferManager::new_write_buffer_manager_with_cache(
+            self.total / 2,
+            false,
+            self.cache.clone(),
+        );
+        options.set_write_buffer_manager(&buffers);
+        options.set_atomic_flush(true);
+        background(&mut options, self.config);
+        diagnostics(&mut options);
+        options
+    }
+
+    /// Of a family of its own for a table, or for the rest.
+    pub(super) fn family(&self, table: Option<TableId>) -> Options {
+        let mut options = Options::default()
+            .get_options_from_string(HINTS)
+            .expect("this engine knows the option, which a test of it opens");
+        self.memory(&mut options, table);
+        files(&mut options);
+        options
+    }
+
+    fn memory(&self, options: &mut Options, table: Option<TableId>) {
+        // A log is deleted once the buffers with its rows are flushed, which all are when one is full,
+        // so they bound the log too.
+        let log = usize::try_from(self.config.log_bytes_max / 4).unwrap_or(usize::MAX);
+        options.set_write_buffer_size((self.total / 16).min(log));
+        options.set_max_write_buffer_number(3);
+        // "No such invocation" is the usual answer when one begins, and must not cost a search.
+        if matches!(table, None | Some(TableId::Invocation | TableId::Notified)) {
+            options.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_PART);
+            options.set_memtable_whole_key_filtering(true);
+        }
+        options.set_block_based_table_factory(&blocks(&self.cache));
+    }
 }
 
 fn log(options: &mut Options, config: &Config) {
@@ -76,23 +122,6 @@ fn log(options: &mut Options, config: &Config) {
     // Partitions that wait for the one that writes sleep, rather than spin on the cores that the
     // handlers need.
     options.set_enable_write_thread_adaptive_yield(false);
-}
-
-fn memory(options: &mut Options, config: &Config) {
-    let total = usize::try_from(config.memory_bytes).unwrap_or(usize::MAX);
-    // One bound for all: what write buffers take is taken from the cache.
-    let cache = Cache::new_lru_cache_opts(&shards(total));
-    let buffers =
-        WriteBufferManager::new_write_buffer_manager_with_cache(total / 2, false, cache.clone());
-    options.set_write_buffer_manager(&buffers);
-    // A log is deleted once the buffer with its rows is flushed, so the buffer bounds the log too.
-    let buffer = (total / 8).min(usize::try_from(config.log_bytes_max / 2).unwrap_or(usize::MAX));
-    options.set_write_buffer_size(buffer);
-    options.set_max_write_buffer_number(3);
-    // "No such invocation" is the usual answer when one begins, and must not cost a search.
-    options.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_PART);
-    options.set_memtable_whole_key_filtering(true);
-    options.set_block_based_table_factory(&blocks(&cache));
 }
 
 /// Each part evicts for itself: with as many as the engine would take, one has less room than what it
@@ -120,10 +149,16 @@ fn blocks(cache: &Cache) -> BlockBasedOptions {
     blocks
 }
 
-fn files(options: &mut Options, config: &Config) {
-    options.set_compression_type(DBCompressionType::Lz4);
+fn background(options: &mut Options, config: &Config) {
     options.set_bytes_per_sync(BYTES_PER_SYNC);
     options.set_max_background_jobs(BACKGROUND_JOBS);
+    options.set_max_open_files(i32::try_from(config.files_max).unwrap_or(i32::MAX));
+    // Whoever drops a snapshot or a scan does not delete files for it.
+    options.set_avoid_unnecessary_blocking_io(true);
+}
+
+fn files(options: &mut Options) {
+    options.set_compression_type(DBCompressionType::Lz4);
     options.set_max_bytes_for_level_base(LEVEL_BYTES);
     options.set_target_file_size_base(FILE_BYTES);
     options.set_target_file_size_multiplier(FILE_GROWTH);
@@ -134,10 +169,7 @@ fn files(options: &mut Options, config: &Config) {
     options.set_blob_compression_type(DBCompressionType::None);
     // A file of values goes when the last of its rows is gone; `space` collects what takes too long.
     options.set_enable_blob_gc(false);
-    options.set_max_open_files(i32::try_from(config.files_max).unwrap_or(i32::MAX));
     options.add_compact_on_deletion_collector_factory(DELETIONS_WINDOW, DELETIONS_WINDOW / 2, 0.0);
-    // Whoever drops a snapshot or a scan does not delete files for it.
-    options.set_avoid_unnecessary_blocking_io(true);
 }
 
 fn diagnostics(options: &mut Options) {

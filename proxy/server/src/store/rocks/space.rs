@@ -3,10 +3,10 @@
 //! long deleted stay with it. Never works in proportion to what is kept without that much being
 //! gone.
 
-use super::{Rocks, options::COMPACTION_BYTES_MAX};
+use super::{Rocks, families, options::COMPACTION_BYTES_MAX};
 use crate::store::{Space, Usage};
 use holdfast_machine::kv::Fault;
-use rocksdb::{BottommostLevelCompaction, CompactOptions};
+use rocksdb::{BottommostLevelCompaction, CompactOptions, FlushOptions};
 use std::{
     ffi::CString,
     fs, io,
@@ -43,6 +43,11 @@ const COLLECTED: [(&str, u64); 2] = [("1.0", 1), ("0.25", 2)];
 /// What one compaction had to leave, because a reader still saw the rows, the next one tries after
 /// this long.
 const LEFT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Properties of a family.
+const ROW_BYTES: &str = "rocksdb.live-sst-files-size";
+const VALUE_BYTES: &str = "rocksdb.live-blob-file-size";
+const GARBAGE_BYTES: &str = "rocksdb.live-blob-file-garbage-size";
 
 /// What is left to others on a disk that is nearly full: a flush or a compaction that fails for want
 /// of space ends all writing.
@@ -101,8 +106,8 @@ impl Files {
             bytes: sum(|file| file.size as u64),
             entries: sum(|file| file.num_entries),
             deletions: sum(|file| file.num_deletions),
-            value_bytes: store.number("rocksdb.live-blob-file-size")?,
-            garbage_bytes: store.number("rocksdb.live-blob-file-garbage-size")?,
+            value_bytes: store.sum(VALUE_BYTES)?,
+            garbage_bytes: store.sum(GARBAGE_BYTES)?,
         })
     }
 
@@ -135,11 +140,17 @@ impl Files {
 }
 
 impl Rocks {
-    fn flush(&self) -> Result<(), Fault> {
+    pub(super) fn flush(&self) -> Result<(), Fault> {
         // After a failed commit the disk is not written to any more.
         match self.failed.get() {
             Some(reason) => Err(Fault::Read(format!("an earlier commit failed: {reason}"))),
-            None => self.db.flush().map_err(super::unreadable),
+            None => {
+                let families = families::all(&self.db).map(|family| family.handle);
+                let families = families.each_ref();
+                self.db
+                    .flush_cfs_opt(families.as_slice(), &FlushOptions::default())
+                    .map_err(super::unreadable)
+            }
         }
     }
 
@@ -185,7 +196,10 @@ impl Rocks {
             ("enable_blob_garbage_collection", on),
             ("blob_garbage_collection_age_cutoff", oldest),
         ];
-        self.db.set_options(&options).map_err(super::unreadable)
+        families::all(&self.db)
+            .iter()
+            .try_for_each(|family| self.db.set_options_cf(family.handle, &options))
+            .map_err(super::unreadable)
     }
 
     /// Compactions of the engine's own go on beside this one.
@@ -193,13 +207,24 @@ impl Rocks {
         let mut options = CompactOptions::default();
         options.set_exclusive_manual_compaction(false);
         options.set_bottommost_level_compaction(last_level);
-        self.db.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &options);
+        for family in families::all(&self.db) {
+            self.db.compact_range_cf_opt(family.handle, None::<&[u8]>, None::<&[u8]>, &options);
+        }
     }
 
     /// Whether somebody sees the rows as they were before write number `sequence`.
     fn has_reader_before(&self, sequence: u64) -> Result<bool, Fault> {
         let oldest = self.number("rocksdb.oldest-snapshot-sequence")?;
         Ok(oldest > 0 && oldest < sequence)
+    }
+
+    /// The sum of a property of all families.
+    fn sum(&self, property: &str) -> Result<u64, Fault> {
+        let value = |family: families::Family<'_>| {
+            let value = self.db.property_int_value_cf(family.handle, property);
+            Ok(value.map_err(super::unreadable)?.unwrap_or(0))
+        };
+        families::all(&self.db).into_iter().map(value).sum()
     }
 
     /// A property of the engine; 0 where it has none.
@@ -236,19 +261,24 @@ impl Space for Rocks {
     fn usage(&self) -> Result<Usage, Fault> {
         let mut usage = Usage::default();
         add(self.directory.path(), &mut usage).map_err(|error| Fault::Read(error.to_string()))?;
-        usage.garbage_bytes = self.number("rocksdb.live-blob-file-garbage-size")?;
+        usage.garbage_bytes = self.sum(GARBAGE_BYTES)?;
         Ok(usage)
     }
 
     fn bytes_between(&self, from: &[u8], to: &[u8]) -> u64 {
-        let rows: u64 =
-            self.db.get_approximate_sizes(&[rocksdb::Range::new(from, to)]).iter().sum();
-        let all = |property| self.number(property).unwrap_or(0);
-        let (all_rows, all_values) =
-            (all("rocksdb.live-sst-files-size"), all("rocksdb.live-blob-file-size"));
-        // Values that lie apart count as if each row had its part of them.
-        let values = u128::from(rows) * u128::from(all_values) / u128::from(all_rows.max(1));
-        rows + u64::try_from(values).unwrap_or(u64::MAX)
+        let bytes = |piece: families::Piece<'_>| {
+            let range = rocksdb::Range::new(&piece.from, &piece.to);
+            let rows: u64 = self.db.get_approximate_sizes_cf(piece.family, &[range]).iter().sum();
+            let all = |property| {
+                let value = self.db.property_int_value_cf(piece.family, property);
+                value.ok().flatten().unwrap_or(0)
+            };
+            // Values that lie apart count as if each row of the family had its part of them.
+            let (all_rows, all_values) = (all(ROW_BYTES), all(VALUE_BYTES));
+            let values = u128::from(rows) * u128::from(all_values) / u128::from(all_rows.max(1));
+            rows + u64::try_from(values).unwrap_or(u64::MAX)
+        };
+        families::pieces(&self.db, from, to).into_iter().map(bytes).sum()
     }
 
     fn upkeep(&self) -> Result<bool, Fault> {

@@ -8,8 +8,10 @@ use bytes::Bytes;
 use holdfast_machine::{
     id::{PartitionId, Partitions},
     kv::{Kv, Writes},
+    tables::TableId,
 };
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -105,18 +107,65 @@ fn another_format_is_refused_untouched() {
     let directory = tempfile::tempdir().unwrap();
     drop(open(directory.path()).unwrap());
     let label = directory.path().join("holdfast.toml");
-    fs::write(&label, "format = 3\nshards = \"many\"\n").unwrap();
+    fs::write(&label, "format = 4\nshards = \"many\"\n").unwrap();
     let error = refused(directory.path());
     assert_eq!(error.code(), "HF0025");
-    assert!(error.to_string().contains("has format 3, and this program reads up to 2"), "{error}");
+    assert!(error.to_string().contains("has format 4, and this program reads up to 3"), "{error}");
     fs::write(&label, "format = 1\npartitions = 2\n").unwrap();
     let error = refused(directory.path());
     assert_eq!(error.code(), "HF0038");
     assert!(error.to_string().contains("has format 1, and this program reads 2"), "{error}");
     fs::write(&label, "format = \n").unwrap();
     assert_eq!(refused(directory.path()).code(), "HF0021");
-    fs::write(&label, "format = 2\npartitions = 0\n").unwrap();
+    fs::write(&label, "format = 3\npartitions = 0\n").unwrap();
     assert_eq!(refused(directory.path()).code(), "HF0021");
+}
+
+/// A directory as programs of format 2 made it: all rows in one family.
+fn made_by_format_2(directory: &Path, rows: &BTreeMap<Vec<u8>, Vec<u8>>) -> rocksdb::DB {
+    fs::write(directory.join("holdfast.toml"), "format = 2\npartitions = 2\n").unwrap();
+    let mut options = rocksdb::Options::default();
+    options.create_if_missing(true);
+    let db = rocksdb::DB::open(&options, directory.join("rocks")).unwrap();
+    rows.iter().for_each(|(key, value)| db.put(key, value).unwrap());
+    db
+}
+
+fn rows_of(store: &Rocks) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let mut rows = BTreeMap::<Vec<u8>, _>::new();
+    store
+        .scan(&[1], &[u8::MAX], &mut |key, value| {
+            assert!(rows.last_key_value().is_none_or(|(last, _)| last.as_slice() < key));
+            rows.insert(key.to_vec(), value.to_vec());
+            true
+        })
+        .unwrap();
+    rows
+}
+
+#[test]
+fn rows_of_the_format_before_are_taken_over() {
+    let rows: BTreeMap<_, _> = TableId::ALL
+        .into_iter()
+        .flat_map(|table| [0, 7, 255].map(|last| vec![table as u8, 0, last]))
+        .map(|key| (key.clone(), noise(u64::from(key[2]), 600_000)))
+        .collect();
+    let directory = tempfile::tempdir().unwrap();
+    let db = made_by_format_2(directory.path(), &rows);
+    drop(db);
+    // The second time as if the first start had been broken off before its last step.
+    let label = fs::read(directory.path().join("holdfast.toml")).unwrap();
+    for _ in 0..2 {
+        let store = open(directory.path()).unwrap();
+        assert!(rows_of(&store) == rows, "rows are missing or in the wrong order");
+        for (key, value) in &rows {
+            assert!(store.get(key).unwrap().unwrap() == value, "{key:?}");
+        }
+        drop(store);
+        let now = fs::read_to_string(directory.path().join("holdfast.toml")).unwrap();
+        assert!(now.contains("format = 3\npartitions = 2\n"), "{now}");
+        fs::write(directory.path().join("holdfast.toml"), &label).unwrap();
+    }
 }
 
 #[test]
@@ -350,7 +399,7 @@ fn large_values_lie_apart_and_their_space_comes_back() {
     for start in (0..ROWS).step_by(10) {
         fill_at_once(&store, fence, start..start + 10, BYTES);
     }
-    store.db.flush().unwrap();
+    store.flush().unwrap();
     let full = store.usage().unwrap();
     assert!(
         (ROWS * BYTES as u64..ROWS * BYTES as u64 * 11 / 10).contains(&full.row_bytes),
@@ -390,12 +439,12 @@ fn the_space_of_few_large_values_among_others_comes_back_on_request() {
     let store = open(directory.path()).unwrap();
     let fence = store.acquire(FIRST).unwrap().fence;
     fill_at_once(&store, fence, 0..ROWS, BYTES);
-    store.db.flush().unwrap();
+    store.flush().unwrap();
     for round in 0..3 {
         for number in (round..ROWS).step_by(8) {
             empty(&store, fence, number..number + 1);
         }
-        store.db.flush().unwrap();
+        store.flush().unwrap();
         upkeep(&store);
         assert!(store.reclaim().unwrap());
         let left = store.usage().unwrap();
@@ -442,7 +491,7 @@ fn what_a_reader_sees_is_not_compacted_over_and_over() {
     store.reclaim().unwrap();
     let reader = store.snapshot().unwrap();
     empty(&store, fence, 0..5_000);
-    store.db.flush().unwrap();
+    store.flush().unwrap();
     assert!(store.upkeep().unwrap());
     assert!(!store.upkeep().unwrap(), "it was tried a moment ago");
     assert!(!store.reclaim().unwrap(), "the reader holds it back");
