@@ -229,7 +229,7 @@ fn scan(
         let mut read = read();
         // With an upper bound RocksDB does not look for a row beyond it, over whatever was deleted.
         read.set_iterate_upper_bound(piece.to);
-        let mut rows = db.raw_iterator_cf_opt(piece.family, read);
+        let mut rows = db.raw_iterator_cf_opt(piece.family.handle, read);
         rows.seek(piece.from);
         while let Some((key, value)) = rows.item() {
             if !each(key, &unpacked(value)?) {

@@ -13,7 +13,7 @@ use rocksdb::{
 /// table in memory and a file of each flush.
 const APART: [TableId; 5] =
     [TableId::Invocation, TableId::Journal, TableId::Notified, TableId::Running, TableId::Timer];
-const FAMILIES: usize = APART.len() + 1;
+pub(super) const FAMILIES: usize = APART.len() + 1;
 /// The name that RocksDB gives the first one, which has all the rest.
 const REST: &str = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
 /// Bytes of rows that are moved at once, about.
@@ -28,7 +28,7 @@ pub(super) struct Family<'a> {
 
 /// A range of keys, whose rows are all in one family.
 pub(super) struct Piece<'a> {
-    pub family: &'a ColumnFamily,
+    pub family: Family<'a>,
     pub from: Vec<u8>,
     pub to: Vec<u8>,
 }
@@ -57,10 +57,10 @@ pub(super) fn pieces<'a>(db: &'a DB, from: &[u8], to: &[u8]) -> Vec<Piece<'a>> {
     // Every table is a piece, and what is between two of them; nearly all ranges are in one.
     let ends = APART.iter().flat_map(|table| [vec![*table as u8], vec![*table as u8 + 1]]);
     for end in ends.filter(|end| end.as_slice() > from && end.as_slice() < to) {
-        pieces.push(Piece { family: of(db, &start).handle, from: start, to: end.clone() });
+        pieces.push(Piece { family: of(db, &start), from: start, to: end.clone() });
         start = end;
     }
-    pieces.push(Piece { family: of(db, &start).handle, from: start, to: to.to_vec() });
+    pieces.push(Piece { family: of(db, &start), from: start, to: to.to_vec() });
     pieces.retain(|piece| piece.from < piece.to);
     pieces
 }

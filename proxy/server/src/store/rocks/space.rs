@@ -3,7 +3,11 @@
 //! long deleted stay with it. Never works in proportion to what is kept without that much being
 //! gone.
 
-use super::{Rocks, families, options::COMPACTION_BYTES_MAX};
+use super::{
+    Rocks,
+    families::{self, Family, Piece},
+    options::COMPACTION_BYTES_MAX,
+};
 use crate::store::{Space, Usage};
 use holdfast_machine::kv::Fault;
 use rocksdb::{BottommostLevelCompaction, CompactOptions, FlushOptions};
@@ -159,10 +163,10 @@ impl Rocks {
         let deleted_until = self.db.latest_sequence_number();
         let errors = self.number("rocksdb.background-errors")?;
         let held_back = self.has_reader_before(deleted_until)?;
-        self.compact_through(BottommostLevelCompaction::IfHaveCompactionFilter);
+        self.compact_all_through(BottommostLevelCompaction::IfHaveCompactionFilter);
         // What a reader held back before lies in the last level, which was passed over.
         if Files::of(self)?.worth_compacting(0) && !held_back {
-            self.compact_through(BottommostLevelCompaction::ForceOptimized);
+            self.compact_all_through(BottommostLevelCompaction::ForceOptimized);
         }
         self.collect_values(wanted)?;
         let left = Files::of(self)?.deletions;
@@ -180,35 +184,45 @@ impl Rocks {
         }
         for (oldest, part) in COLLECTED {
             if self.has_room(files.copying() / part + files.rewriting())? {
-                self.set_collecting(true, oldest)?;
-                self.compact_through(BottommostLevelCompaction::Force);
-                self.set_collecting(false, oldest)?;
+                for family in families::all(&self.db) {
+                    self.collect_values_of(family, oldest)?;
+                }
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
+    fn collect_values_of(&self, family: Family<'_>, oldest: &str) -> Result<(), Fault> {
+        if self.number_of(family, GARBAGE_BYTES)? > 0 {
+            self.set_collecting(family, true, oldest)?;
+            self.compact_through(family, BottommostLevelCompaction::Force);
+            self.set_collecting(family, false, oldest)?;
+        }
+        Ok(())
+    }
+
     /// Whether compactions copy the values that they meet, and of which files.
-    fn set_collecting(&self, on: bool, oldest: &str) -> Result<(), Fault> {
+    fn set_collecting(&self, family: Family<'_>, on: bool, oldest: &str) -> Result<(), Fault> {
         let on = if on { "true" } else { "false" };
         let options = [
             ("enable_blob_garbage_collection", on),
             ("blob_garbage_collection_age_cutoff", oldest),
         ];
-        families::all(&self.db)
-            .iter()
-            .try_for_each(|family| self.db.set_options_cf(family.handle, &options))
-            .map_err(super::unreadable)
+        self.db.set_options_cf(family.handle, &options).map_err(super::unreadable)
     }
 
     /// Compactions of the engine's own go on beside this one.
-    fn compact_through(&self, last_level: BottommostLevelCompaction) {
+    fn compact_through(&self, family: Family<'_>, last_level: BottommostLevelCompaction) {
         let mut options = CompactOptions::default();
         options.set_exclusive_manual_compaction(false);
         options.set_bottommost_level_compaction(last_level);
+        self.db.compact_range_cf_opt(family.handle, None::<&[u8]>, None::<&[u8]>, &options);
+    }
+
+    fn compact_all_through(&self, last_level: BottommostLevelCompaction) {
         for family in families::all(&self.db) {
-            self.db.compact_range_cf_opt(family.handle, None::<&[u8]>, None::<&[u8]>, &options);
+            self.compact_through(family, last_level);
         }
     }
 
@@ -220,11 +234,13 @@ impl Rocks {
 
     /// The sum of a property of all families.
     fn sum(&self, property: &str) -> Result<u64, Fault> {
-        let value = |family: families::Family<'_>| {
-            let value = self.db.property_int_value_cf(family.handle, property);
-            Ok(value.map_err(super::unreadable)?.unwrap_or(0))
-        };
-        families::all(&self.db).into_iter().map(value).sum()
+        families::all(&self.db).into_iter().map(|family| self.number_of(family, property)).sum()
+    }
+
+    /// A property of a family; 0 where it has none.
+    fn number_of(&self, family: Family<'_>, property: &str) -> Result<u64, Fault> {
+        let value = self.db.property_int_value_cf(family.handle, property);
+        Ok(value.map_err(super::unreadable)?.unwrap_or(0))
     }
 
     /// A property of the engine; 0 where it has none.
@@ -266,13 +282,11 @@ impl Space for Rocks {
     }
 
     fn bytes_between(&self, from: &[u8], to: &[u8]) -> u64 {
-        let bytes = |piece: families::Piece<'_>| {
+        let bytes = |piece: Piece<'_>| {
             let range = rocksdb::Range::new(&piece.from, &piece.to);
-            let rows: u64 = self.db.get_approximate_sizes_cf(piece.family, &[range]).iter().sum();
-            let all = |property| {
-                let value = self.db.property_int_value_cf(piece.family, property);
-                value.ok().flatten().unwrap_or(0)
-            };
+            let rows = self.db.get_approximate_sizes_cf(piece.family.handle, &[range]);
+            let rows: u64 = rows.iter().sum();
+            let all = |property| self.number_of(piece.family, property).unwrap_or(0);
             // Values that lie apart count as if each row of the family had its part of them.
             let (all_rows, all_values) = (all(ROW_BYTES), all(VALUE_BYTES));
             let values = u128::from(rows) * u128::from(all_values) / u128::from(all_rows.max(1));
