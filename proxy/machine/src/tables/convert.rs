@@ -28,30 +28,37 @@ pub fn type_in(number: u32) -> Result<MessageType, Bad> {
     u16::try_from(number).map(MessageType).map_err(|_| Bad("a frame type is above 65535"))
 }
 
-pub fn target_out(target: &Target) -> pb::Target {
-    let ty = match target.ty {
+pub fn handler_type_out(ty: HandlerType) -> pb::HandlerType {
+    match ty {
         HandlerType::Service => pb::HandlerType::Service,
         HandlerType::Exclusive => pb::HandlerType::Exclusive,
         HandlerType::Shared => pb::HandlerType::Shared,
         HandlerType::Workflow => pb::HandlerType::Workflow,
-    };
+    }
+}
+
+pub fn handler_type_in(ty: pb::HandlerType) -> Result<HandlerType, Bad> {
+    match ty {
+        pb::HandlerType::Service => Ok(HandlerType::Service),
+        pb::HandlerType::Exclusive => Ok(HandlerType::Exclusive),
+        pb::HandlerType::Shared => Ok(HandlerType::Shared),
+        pb::HandlerType::Workflow => Ok(HandlerType::Workflow),
+        pb::HandlerType::Unspecified => Err(Bad("the type of a handler is unknown")),
+    }
+}
+
+pub fn target_out(target: &Target) -> pb::Target {
     pb::Target {
         service: target.service.clone(),
         key: target.key.clone(),
         handler: target.handler.clone(),
-        r#type: ty.into(),
+        r#type: handler_type_out(target.ty).into(),
     }
 }
 
 pub fn target_in(target: Option<pb::Target>) -> Result<Target, Bad> {
     let target = target.ok_or(Bad("a target is missing"))?;
-    let ty = match target.r#type() {
-        pb::HandlerType::Service => HandlerType::Service,
-        pb::HandlerType::Exclusive => HandlerType::Exclusive,
-        pb::HandlerType::Shared => HandlerType::Shared,
-        pb::HandlerType::Workflow => HandlerType::Workflow,
-        pb::HandlerType::Unspecified => return Err(Bad("the type of a handler is unknown")),
-    };
+    let ty = handler_type_in(target.r#type())?;
     Ok(Target { service: target.service, key: target.key, handler: target.handler, ty })
 }
 
@@ -151,10 +158,6 @@ pub fn deployment_in(bytes: &[u8]) -> Result<DeploymentId, Bad> {
     let bytes = <[u8; 16]>::try_from(bytes);
     let bytes = bytes.map_err(|_| Bad("a deployment id does not have 16 bytes"))?;
     Ok(DeploymentId(u128::from_be_bytes(bytes)))
-}
-
-pub fn pin_out(pin: &Pin) -> pb::Pin {
-    pb::Pin { deployment: deployment_out(pin.deployment), version: pin.version.number() }
 }
 
 pub fn pin_in(pin: pb::Pin) -> Result<Pin, Bad> {

@@ -1,15 +1,19 @@
 //! `j | partition:u16 | id:24 | index:u32` -> `JournalEntry`. What an invocation did, in order;
 //! entry 0 is its input. The payload is what came over the wire, byte for byte.
 
-use super::codec::{KeyReader, KeyWriter, after, corrupt, decode, encode, scan as scan_rows};
+use super::codec::{KeyReader, KeyWriter, after, corrupt, decode, scan as scan_rows};
+use super::protobuf::{Reader, Writer};
 use super::{TableId, convert, generated as pb};
 use crate::id::{InvocationId, PartitionId};
 use crate::kv::{Fault, Kv, Txn};
 use crate::model::Entry;
 use crate::time::Timestamp;
 use bytes::Bytes;
+use holdfast_wire::message::MessageType;
 
 const TABLE: TableId = TableId::Journal;
+/// What a row has beside the payload, at most.
+const NUMBERS_BYTES_MAX: usize = 26;
 
 fn prefix(partition: PartitionId, id: InvocationId) -> Vec<u8> {
     KeyWriter::new(TABLE, partition).id(id).done()
@@ -30,12 +34,7 @@ pub fn get(
 }
 
 pub fn put(txn: &mut Txn<'_>, partition: PartitionId, id: InvocationId, entry: &Entry) {
-    let row = pb::JournalEntry {
-        r#type: u32::from(entry.ty.0),
-        payload: entry.payload.clone(),
-        appended_at: entry.appended_at.0,
-    };
-    txn.put(key(partition, id, entry.index), encode(&row));
+    txn.put(key(partition, id, entry.index), row_out(entry));
 }
 
 pub fn delete(txn: &mut Txn<'_>, partition: PartitionId, id: InvocationId, index: u32) {
@@ -91,7 +90,33 @@ fn parse(key: &[u8]) -> Option<(PartitionId, InvocationId, u32)> {
     reader.end(parsed)
 }
 
+/// `JournalEntry`, written field by field: it is what is written most.
+fn row_out(entry: &Entry) -> Bytes {
+    let mut row = Writer::new(NUMBERS_BYTES_MAX + entry.payload.len());
+    row.number(1, entry.ty.0);
+    row.bytes(2, &entry.payload);
+    row.number(3, entry.appended_at.0);
+    row.done()
+}
+
 fn entry_in(index: u32, value: Bytes) -> Result<Entry, Fault> {
+    match entry_read(index, &value) {
+        Some(entry) => Ok(entry),
+        None => entry_of_any_form(index, value),
+    }
+}
+
+/// `None`: it does not stand there as `row_out` writes it.
+fn entry_read(index: u32, value: &Bytes) -> Option<Entry> {
+    let mut row = Reader::new(value);
+    let ty = MessageType(row.number(1));
+    let payload = row.maybe_shared(2).unwrap_or_default();
+    let appended_at = Timestamp(row.number(3));
+    row.end(Entry { index, ty, payload, appended_at })
+}
+
+/// As other versions may write it; or it says what is wrong.
+fn entry_of_any_form(index: u32, value: Bytes) -> Result<Entry, Fault> {
     let row: pb::JournalEntry = decode(TABLE, value)?;
     Ok(Entry {
         index,
@@ -106,7 +131,7 @@ mod tests {
     use super::super::arbitrary;
     use super::*;
     use crate::kv::MemoryKv;
-    use holdfast_wire::message::MessageType;
+    use crate::tables::codec::encode;
     use proptest::prelude::*;
 
     proptest! {
@@ -133,6 +158,34 @@ mod tests {
             prop_assert_eq!(first(&kv, partition, id, length).unwrap(), entries.clone());
             prop_assert!(first(&kv, partition, id, length + 1).is_err() == (length < 4));
             prop_assert_eq!(get(&kv, partition, id, 0).unwrap(), entries.first().cloned());
+        }
+
+        #[test]
+        fn rows_are_what_prost_writes(
+            (ty, payload, at) in (any::<u16>(), arbitrary::bytes(), arbitrary::time()),
+        ) {
+            let entry = Entry { index: 7, ty: MessageType(ty), payload, appended_at: at };
+            let written = row_out(&entry);
+            let expected = pb::JournalEntry {
+                r#type: u32::from(ty),
+                payload: entry.payload.clone(),
+                appended_at: at.0,
+            };
+            prop_assert_eq!(&written, &encode(&expected));
+            prop_assert!(written.len() <= NUMBERS_BYTES_MAX + entry.payload.len());
+            prop_assert_eq!(entry_of_any_form(7, written.clone()).unwrap(), entry.clone());
+            prop_assert_eq!(entry_read(7, &written), Some(entry));
+        }
+
+        /// Whatever stands there: where a row can be read field by field, prost reads the same.
+        #[test]
+        fn no_row_is_read_as_another_than_prost_reads(
+            bytes in proptest::collection::vec(prop_oneof![Just(8u8), Just(18), Just(24), 0..4u8, any::<u8>()], 0..12),
+        ) {
+            let bytes = Bytes::from(bytes);
+            if let Some(entry) = entry_read(7, &bytes) {
+                prop_assert_eq!(entry_of_any_form(7, bytes), Ok(entry));
+            }
         }
 
         #[test]

@@ -30,6 +30,7 @@ pub mod notice;
 pub mod notified;
 pub mod outbox;
 pub mod promise;
+mod protobuf;
 pub mod push;
 pub mod push_config;
 pub mod queue;
