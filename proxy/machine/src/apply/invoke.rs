@@ -113,9 +113,9 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    fn create(&mut self, new: NewInvocation, sink: Option<Sink>) -> Result<(), Fault> {
+    fn create(&mut self, mut new: NewInvocation, sink: Option<Sink>) -> Result<(), Fault> {
         let id = new.id;
-        let input = input(&new);
+        let input = input(&mut new);
         let mut record = self.new_record(new);
         record.sinks.extend(sink);
         self.append(id, &mut record, MessageType::INPUT, input);
@@ -123,9 +123,9 @@ impl Turn<'_, '_> {
     }
 
     /// As `create`, for an invocation that somebody follows.
-    pub(super) fn create_task(&mut self, new: NewInvocation) -> Result<(), Fault> {
+    pub(super) fn create_task(&mut self, mut new: NewInvocation) -> Result<(), Fault> {
         let id = new.id;
-        let input = input(&new);
+        let input = input(&mut new);
         let mut record = Record { is_task: true, ..self.new_record(new) };
         self.append(id, &mut record, MessageType::INPUT, input);
         self.admit(id, &mut record)
@@ -184,13 +184,12 @@ impl Turn<'_, '_> {
     }
 }
 
-/// The input as the entry that every attempt begins with.
-fn input(new: &NewInvocation) -> Bytes {
-    let header =
-        |(key, value): &(String, String)| pb::Header { key: key.clone(), value: value.clone() };
+/// The input as the entry that every attempt begins with. Takes the headers and the argument.
+fn input(new: &mut NewInvocation) -> Bytes {
+    let headers = std::mem::take(&mut new.headers).into_iter();
     let input = pb::InputCommand {
-        headers: new.headers.iter().map(header).collect(),
-        value: Some(pb::Value { content: new.argument.clone() }),
+        headers: headers.map(|(key, value)| pb::Header { key, value }).collect(),
+        value: Some(pb::Value { content: std::mem::take(&mut new.argument) }),
         ..pb::InputCommand::default()
     };
     input.encode_to_vec().into()
