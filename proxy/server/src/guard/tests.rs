@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::clock::{Manual, System};
-use crate::http::{Body, client, door, full, listen, read_body};
+use crate::http::{Body, Crowd, client, door, full, listen, read_body};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use holdfast_machine::time::Timestamp;
 use http::{Request, Response};
@@ -400,7 +400,13 @@ async fn key_server(
             response
         }
     };
-    tokio::spawn(listen::serve(listener, listen::Config::default(), answer, shutdown.clone()));
+    tokio::spawn(listen::serve(
+        listener,
+        listen::Config::default(),
+        answer,
+        Crowd::new(0),
+        shutdown.clone(),
+    ));
     (url, asked, shutdown)
 }
 
@@ -470,7 +476,13 @@ async fn a_client_that_goes_away_does_not_stop_a_fetch() {
         }
     };
     let shutdown = CancellationToken::new();
-    tokio::spawn(listen::serve(listener, listen::Config::default(), answer, shutdown.clone()));
+    tokio::spawn(listen::serve(
+        listener,
+        listen::Config::default(),
+        answer,
+        Crowd::new(0),
+        shutdown.clone(),
+    ));
     let guard = guard(config(&format!(
         "public_url = 'https://hf.example'\n[jwt]\nissuer = '{ISSUER}'\njwks_url = '{url}'"
     )));

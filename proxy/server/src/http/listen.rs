@@ -1,7 +1,7 @@
 //! Listening: HTTP/1.1 and HTTP/2 with prior knowledge on one port, bounded and drained. Never
 //! knows what is asked of it.
 
-use crate::http::{Body, socket::Quick, tasks::Tracked};
+use crate::http::{Body, crowd::Crowd, socket::Quick, tasks::Tracked};
 use hyper::{Request, Response, body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
@@ -21,6 +21,7 @@ use std::{
 };
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
+    runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{sleep, timeout},
 };
@@ -54,6 +55,9 @@ pub struct Config {
     pub keep_alive_timeout_ms: u64,
     /// How long requests may go on after shutdown began, in ms.
     pub drain_ms: u64,
+    /// Connections that are carried by the threads that do everything else; those beyond get as many
+    /// threads of their own. 0: none does.
+    pub few_connections: usize,
 }
 
 impl Default for Config {
@@ -65,6 +69,7 @@ impl Default for Config {
             keep_alive_interval_ms: 40_000,
             keep_alive_timeout_ms: 20_000,
             drain_ms: 5_000,
+            few_connections: 64,
         }
     }
 }
@@ -125,11 +130,13 @@ pub fn bind(address: SocketAddr) -> Result<Listener, Error> {
 }
 
 /// Answers requests with `service` until `shutdown`; then takes no more, lets those that run
-/// end within `drain_ms`, and returns when all are gone.
+/// end within `drain_ms`, and returns when all are gone. `crowd` carries those connections that are
+/// more than a few.
 pub async fn serve<S, F>(
     listener: Listener,
     config: Config,
     service: S,
+    crowd: Crowd,
     shutdown: CancellationToken,
 ) where
     S: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
@@ -148,10 +155,18 @@ pub async fn serve<S, F>(
         match accepted {
             Ok((stream, peer, place)) => {
                 let server = server.clone();
-                tasks.spawn(async move {
+                let converse = async move |stream| {
                     server.converse(stream, peer).await;
                     drop(place);
-                });
+                };
+                let open = config.connections_max - places.available_permits();
+                match crowd.handle_of(open, config.few_connections) {
+                    None => drop(tasks.spawn(converse(stream))),
+                    Some(handle) => match moved(stream, handle) {
+                        Ok(stream) => drop(tasks.spawn_on(converse(stream), handle)),
+                        Err(error) => tracing::debug!(%peer, %error, "connection lost"),
+                    },
+                }
             }
             Err(error) => {
                 tracing::warn!(address = %listener.address, %error, "cannot accept a connection");
@@ -162,6 +177,13 @@ pub async fn serve<S, F>(
     drop(listener);
     tasks.close();
     tasks.wait().await;
+}
+
+/// A connection, watched by another runtime.
+fn moved(stream: TcpStream, handle: &Handle) -> io::Result<TcpStream> {
+    let stream = stream.into_std()?;
+    let _entered = handle.enter();
+    TcpStream::from_std(stream)
 }
 
 async fn accept(
@@ -264,7 +286,8 @@ mod tests {
     {
         let listener = bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let (address, shutdown) = (listener.address(), CancellationToken::new());
-        let serving = tokio::spawn(serve(listener, config, service, shutdown.clone()));
+        let crowd = Crowd::new(1);
+        let serving = tokio::spawn(serve(listener, config, service, crowd, shutdown.clone()));
         Running { address, shutdown, serving }
     }
 
@@ -298,6 +321,33 @@ mod tests {
         let listener = bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let error = bind(listener.address()).unwrap_err();
         assert!(matches!(error, Error::InUse { address } if address == listener.address()));
+    }
+
+    /// The names of the threads that carry five connections.
+    async fn threads(few_connections: usize) -> Vec<String> {
+        let config = Config { few_connections, ..Config::default() };
+        let running = run(config, async |_: Request<Incoming>| {
+            // Over a pause that only a runtime with a clock of its own can end.
+            sleep(Duration::from_millis(1)).await;
+            Response::new(full(std::thread::current().name().unwrap_or_default().to_owned()))
+        });
+        let clients: Vec<_> = (0..5).map(|_| client()).collect();
+        let mut threads = vec![];
+        for client in &clients {
+            threads.push(ask(client, Protocol::Http1, running.address).await.unwrap());
+        }
+        running.shutdown.cancel();
+        running.serving.await.unwrap();
+        threads
+            .iter()
+            .map(|name| name.contains("crowd").then_some("crowd").unwrap_or("here").into())
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn connections_beyond_a_few_have_threads_of_their_own() {
+        assert_eq!(threads(3).await, ["here", "here", "here", "crowd", "crowd"]);
+        assert_eq!(threads(0).await, ["here"; 5]);
     }
 
     #[tokio::test]

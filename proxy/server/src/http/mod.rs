@@ -4,6 +4,7 @@
 mod address;
 pub mod body;
 pub mod client;
+mod crowd;
 pub mod door;
 pub mod identity;
 pub mod listen;
@@ -17,5 +18,6 @@ mod uri;
 
 pub use address::{address, address_without_user};
 pub use body::{Body, BodyError, BoxError, empty, full, read_body, read_body_in_time};
+pub use crowd::Crowd;
 pub use network::{Network, not_public};
 pub use uri::below;

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::guard::Guard;
 use crate::http::door::{self, Door};
-use crate::http::listen;
+use crate::http::{Crowd, listen};
 use crate::ingress::{self, Ingress};
 use crate::invoker::{self, Invoker};
 use crate::notifier::Notifier;
@@ -95,7 +95,8 @@ impl Doors {
                 }
             }
         };
-        self.tasks.spawn(listen::serve(listener, connections, front, self.shutdown.clone()));
+        let crowd = Crowd::new(super::worker_threads(config.worker_threads));
+        self.tasks.spawn(listen::serve(listener, connections, front, crowd, self.shutdown.clone()));
     }
 
     /// The doors for agents and for those who answer, which share the listener of the ingress.

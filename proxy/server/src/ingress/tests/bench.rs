@@ -173,7 +173,13 @@ async fn registry(
     let registry = Registry::open(registry::Config::default(), store, discovery, clock).unwrap();
     let listener = listen::bind(([127, 0, 0, 1], 0).into()).unwrap();
     let uri = format!("http://{}", listener.address());
-    tokio::spawn(listen::serve(listener, Default::default(), discover, shutdown.clone()));
+    tokio::spawn(listen::serve(
+        listener,
+        Default::default(),
+        discover,
+        crate::http::Crowd::new(0),
+        shutdown.clone(),
+    ));
     registry.register(Registration::new(uri)).await.unwrap();
     registry
 }
