@@ -338,10 +338,8 @@ mod tests {
         }
         running.shutdown.cancel();
         running.serving.await.unwrap();
-        threads
-            .iter()
-            .map(|name| name.contains("crowd").then_some("crowd").unwrap_or("here").into())
-            .collect()
+        let crowd = |name: &String| if name.contains("crowd") { "crowd" } else { "here" };
+        threads.iter().map(crowd).map(str::to_owned).collect()
     }
 
     #[tokio::test]
