@@ -32,21 +32,31 @@ use std::path::PathBuf;
 /// Durable RPC sidecar: what was done once returns its recorded result, whatever dies.
 #[derive(Debug, Parser)]
 #[command(version, about, subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
-pub struct Cli {
+pub struct Typed<C: Subcommand> {
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<C>,
     #[command(flatten)]
     pub serve: Serve,
 }
 
+pub type Cli = Typed<Command>;
+
+/// What needs no running sidecar. Read by itself, because a sidecar would keep in memory what all the
+/// other commands are made with.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum Start {
     /// Run the sidecar (also without a subcommand: `holdfast --service URL`)
     Serve(Serve),
     /// Run the sidecar and the service next to it: `holdfast run -- node app.js`
     Run(Run),
     /// Print the effective settings as TOML
     Config(Serve),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(flatten)]
+    Start(Start),
     /// Which sidecar answers, whether it is well, and what it has to do
     #[command(visible_alias = "whoami")]
     Status {
@@ -284,6 +294,18 @@ mod tests {
     #[test]
     fn no_two_arguments_have_one_name() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_sidecar_is_started_without_all_other_commands() {
+        let is_start = |line: &str| Typed::<Start>::try_parse_from(line.split(' ')).is_ok();
+        for line in ["holdfast --service http://s:1", "holdfast serve", "holdfast run -- node a.js"]
+        {
+            assert!(is_start(line) && Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
+        }
+        for line in ["holdfast status", "holdfast --help", "holdfast help serve", "holdfast serv"] {
+            assert!(!is_start(line), "{line}: only all commands together have an answer");
+        }
     }
 
     #[test]

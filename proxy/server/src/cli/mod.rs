@@ -21,14 +21,18 @@ mod storage;
 mod text;
 mod timeline;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Start, Typed};
 use clap::Parser;
 use std::process::ExitCode;
 
 /// Runs what the arguments of the process say.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(cli) {
+    let ended = match Typed::<Start>::try_parse() {
+        Ok(cli) => start(cli.command.unwrap_or(Start::Serve(cli.serve))),
+        // Another command, or something that only all commands together can say.
+        Err(_) => run(Cli::parse()),
+    };
+    match ended {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error}");
@@ -52,15 +56,24 @@ fn print_json(value: &impl serde::Serialize) -> Result<ExitCode, Failure> {
 /// Anything that ends a command: a sentence for the person who typed it.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+fn start(command: Start) -> Result<ExitCode, Failure> {
+    match command {
+        Start::Serve(args) => serve::serve(args, None),
+        Start::Run(args) => serve::serve(args.serve, Some(args.command)),
+        Start::Config(args) => {
+            end_with_the_reader();
+            serve::print_config(args)
+        }
+    }
+}
+
 fn run(cli: Cli) -> Result<ExitCode, Failure> {
-    let command = cli.command.unwrap_or(Command::Serve(cli.serve));
-    if !matches!(command, Command::Serve(_) | Command::Run(_)) {
+    let command = cli.command.unwrap_or(Command::Start(Start::Serve(cli.serve)));
+    if !matches!(command, Command::Start(_)) {
         end_with_the_reader();
     }
     match command {
-        Command::Serve(args) => serve::serve(args, None),
-        Command::Run(args) => serve::serve(args.serve, Some(args.command)),
-        Command::Config(args) => serve::print_config(args),
+        Command::Start(command) => start(command),
         Command::Status { admin, json } => status::run(&admin.connect()?, json),
         Command::Call { ingress, payload } => calls::call(&ingress.connect()?, &payload),
         Command::Send { ingress, payload, delay, json } => {
