@@ -7,7 +7,7 @@ use prometheus_client::{
 };
 use std::{
     fmt::{self, Write},
-    sync::atomic::AtomicU64,
+    sync::{Arc, OnceLock, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -17,6 +17,21 @@ pub struct Metrics {
     requests: Family<Request, Counter>,
     request_seconds: Family<Request, Counter<f64, AtomicU64>>,
     in_progress: Gauge,
+    /// Those of `requests` and `request_seconds` that were needed so far: a family is a lock and a
+    /// search.
+    found: Arc<[[OnceLock<Counters>; STATUSES]; KINDS]>,
+}
+
+/// How many kinds there are.
+const KINDS: usize = Kind::Other as usize + 1;
+/// How many statuses there are.
+const STATUSES: usize = Status::IngressError as usize + 1;
+
+/// What is counted of one kind and status.
+#[derive(Debug)]
+struct Counters {
+    requests: Counter,
+    seconds: Counter<f64, AtomicU64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -69,9 +84,15 @@ impl Metrics {
     }
 
     pub(super) fn answered(&self, kind: Kind, status: Status, took: Duration) {
-        let request = Request { kind, status };
-        self.requests.get_or_create(&request).inc();
-        self.request_seconds.get_or_create(&request).inc_by(took.as_secs_f64());
+        let counters = self.found[kind as usize][status as usize].get_or_init(|| {
+            let request = Request { kind, status };
+            Counters {
+                requests: self.requests.get_or_create_owned(&request),
+                seconds: self.request_seconds.get_or_create_owned(&request),
+            }
+        });
+        counters.requests.inc();
+        counters.seconds.inc_by(took.as_secs_f64());
     }
 }
 

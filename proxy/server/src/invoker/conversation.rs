@@ -4,7 +4,7 @@
 use super::{
     Partition,
     asking::Asking,
-    metrics::{Metrics, word},
+    metrics::{How, Metrics},
     outgoing::Outgoing,
     view::{Live, View, Wish},
 };
@@ -133,7 +133,7 @@ impl<P: Partition> Conversation<P> {
         let live = &self.live;
         if let Some(end) = &end {
             self.ended = true;
-            self.metrics.ended(word(end), self.clock.now().since(live.started_at));
+            self.metrics.ended(How::of(end), self.clock.now().since(live.started_at));
         }
         self.partition.say(AttemptSaid {
             invocation: live.invocation,

@@ -28,6 +28,8 @@ pub struct Metrics(Arc<Families>);
 struct Families {
     started: Counter,
     ended: Family<Label, Counter>,
+    /// Those of `ended` that were needed so far: a family is a lock and a search.
+    ended_found: [OnceLock<Counter>; HOWS],
     looked_at: Arc<LookedAt>,
     pressed: Counter,
     sent_bytes: Counter,
@@ -40,6 +42,7 @@ impl Metrics {
         let families = Families {
             started: Counter::default(),
             ended: Family::default(),
+            ended_found: Default::default(),
             looked_at: Arc::default(),
             pressed: Counter::default(),
             sent_bytes: Counter::default(),
@@ -85,8 +88,9 @@ impl Metrics {
         self.0.received_bytes.inc_by(bytes as u64);
     }
 
-    pub(super) fn ended(&self, how: &'static str, took: Duration) {
-        self.0.ended.get_or_create(&[("how", how)]).inc();
+    pub(super) fn ended(&self, how: How, took: Duration) {
+        let find = || self.0.ended.get_or_create_owned(&[("how", how.word())]);
+        self.0.ended_found[how as usize].get_or_init(find).inc();
         self.0.attempt_seconds.observe(took.as_secs_f64());
     }
 }
@@ -154,13 +158,37 @@ fn count(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// How an attempt ended, in one word.
-pub(super) fn word(end: &AttemptEnd) -> &'static str {
-    match end {
-        AttemptEnd::Completed => "completed",
-        AttemptEnd::Suspended(_) => "suspended",
-        AttemptEnd::Failed(failed) if failed.reaction == Reaction::Pause => "paused",
-        AttemptEnd::Failed(_) => "failed",
-        AttemptEnd::Unstarted => "unstarted",
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    Completed,
+    Suspended,
+    Paused,
+    Failed,
+    Unstarted,
+}
+
+/// How many there are.
+const HOWS: usize = How::Unstarted as usize + 1;
+
+impl How {
+    pub(super) fn of(end: &AttemptEnd) -> How {
+        match end {
+            AttemptEnd::Completed => How::Completed,
+            AttemptEnd::Suspended(_) => How::Suspended,
+            AttemptEnd::Failed(failed) if failed.reaction == Reaction::Pause => How::Paused,
+            AttemptEnd::Failed(_) => How::Failed,
+            AttemptEnd::Unstarted => How::Unstarted,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            How::Completed => "completed",
+            How::Suspended => "suspended",
+            How::Paused => "paused",
+            How::Failed => "failed",
+            How::Unstarted => "unstarted",
+        }
     }
 }
