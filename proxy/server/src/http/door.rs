@@ -1,9 +1,9 @@
 //! Doors that share one listener. Each says which paths are its own; what none of them takes is for
 //! whoever owns the listener. Never looks further than at the path.
 
-use super::{Body, BoxError};
+use super::{Body, BoxError, Inbound};
 use http_body_util::BodyExt;
-use hyper::{Request, Response, body::Incoming};
+use hyper::{Request, Response};
 use std::{future::Future, pin::Pin, sync::Arc};
 
 /// A response on its way.
@@ -36,7 +36,9 @@ impl Doors {
 }
 
 /// A request as doors take it.
-pub fn boxed(request: Request<Incoming>) -> Request<Body> {
+pub fn boxed(mut request: Request<Inbound>) -> Request<Body> {
+    let peer = request.body().peer();
+    request.extensions_mut().insert(peer);
     request.map(|body| body.map_err(|error| -> BoxError { Box::new(error) }).boxed_unsync())
 }
 

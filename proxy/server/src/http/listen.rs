@@ -1,8 +1,16 @@
 //! Listening: HTTP/1.1 and HTTP/2 with prior knowledge on one port, bounded and drained. Never
 //! knows what is asked of it.
 
-use crate::http::{Body, crowd::Crowd, socket::Quick, tasks::Tracked};
-use hyper::{Request, Response, body::Incoming, service::service_fn};
+use crate::http::{
+    Body,
+    crowd::Crowd,
+    inbound::Inbound,
+    patience::Patience,
+    seldom::seldom,
+    socket::{Quick, Receipts},
+    tasks::Tracked,
+};
+use hyper::{Request, Response, Version, body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::conn::auto::Builder,
@@ -12,11 +20,12 @@ use std::{
     future::Future,
     io,
     net::SocketAddr,
-    pin::pin,
+    pin::{Pin, pin},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    task::{Context, Poll},
     time::Duration,
 };
 use tokio::{
@@ -90,7 +99,7 @@ pub struct Listener {
     address: SocketAddr,
 }
 
-/// Where a request came from; an extension of each request.
+/// Where a request came from; an extension of the requests that doors take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
@@ -139,7 +148,7 @@ pub async fn serve<S, F>(
     crowd: Crowd,
     shutdown: CancellationToken,
 ) where
-    S: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+    S: Fn(Request<Inbound>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     let tasks = TaskTracker::new();
@@ -197,10 +206,7 @@ async fn accept(
 
 fn protocol(config: &Config, tasks: &TaskTracker) -> Builder<Tracked> {
     let mut builder = Builder::new(Tracked(tasks.clone()));
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(Duration::from_millis(config.header_read_timeout_ms));
+    builder.http1().header_read_timeout(Duration::from_millis(config.header_read_timeout_ms));
     builder
         .http2()
         .timer(TokioTimer::new())
@@ -224,22 +230,28 @@ struct Server<S> {
 
 impl<S, F> Server<S>
 where
-    S: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+    S: Fn(Request<Inbound>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     /// One connection, from its first byte to its last.
     async fn converse(self, stream: TcpStream, peer: SocketAddr) {
-        let Ok(stream) = Quick::new(stream) else {
+        let receipts = &Receipts::default();
+        let Ok(stream) = Quick::with_receipts(stream, receipts.clone()) else {
             return;
         };
         let asked = AtomicBool::new(false);
-        let answer = service_fn(|mut request: Request<Incoming>| {
+        let answer = service_fn(|request: Request<Incoming>| {
             asked.store(true, Relaxed);
-            request.extensions_mut().insert(Peer(peer));
-            let response = (self.service)(request);
+            if request.version() == Version::HTTP_2 {
+                receipts.each();
+            }
+            let inbound = |body| Inbound::new(body, Peer(peer), receipts);
+            let response = (self.service)(request.map(inbound));
             async move { Ok::<_, Infallible>(response.await) }
         });
-        let connection = self.protocol.serve_connection(TokioIo::new(stream), answer);
+        let mut protocol = self.protocol.as_ref().clone();
+        protocol.http1().timer(Patience::default());
+        let connection = protocol.serve_connection(TokioIo::new(stream), answer);
         let mut connection = pin!(connection);
         // The first bytes decide about the protocol, and no timer of it runs before.
         let silent = async {
@@ -248,17 +260,54 @@ where
                 std::future::pending::<()>().await;
             }
         };
-        let ended = tokio::select! {
-            ended = connection.as_mut() => ended,
-            () = silent => return,
-            () = self.shutdown.cancelled() => {
-                connection.as_mut().graceful_shutdown();
-                timeout(self.drain, connection).await.unwrap_or(Ok(()))
+        let halt = async {
+            tokio::select! {
+                () = silent => Halt::Silent,
+                () = self.shutdown.cancelled() => Halt::Shutdown,
             }
+        };
+        let halt = pin!(halt);
+        let mut halt = seldom(halt);
+        let ended = tokio::select! {
+            biased;
+            ended = Acknowledging { connection: connection.as_mut(), receipts } => ended,
+            halt = &mut halt => match halt {
+                Halt::Silent => return,
+                Halt::Shutdown => {
+                    connection.as_mut().graceful_shutdown();
+                    let rest = Acknowledging { connection, receipts };
+                    timeout(self.drain, rest).await.unwrap_or(Ok(()))
+                }
+            },
         };
         if let Err(error) = ended {
             tracing::debug!(%peer, %error, "connection ended");
         }
+    }
+}
+
+/// Why a connection is not waited for any longer.
+enum Halt {
+    /// Its client asked for nothing in time.
+    Silent,
+    Shutdown,
+}
+
+/// A connection that is looked at once more where its client may wait for an acknowledgement.
+struct Acknowledging<'c, C> {
+    connection: Pin<&'c mut C>,
+    receipts: &'c Receipts,
+}
+
+impl<C: Future> Future for Acknowledging<'_, C> {
+    type Output = C::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Output> {
+        let mut ended = self.connection.as_mut().poll(cx);
+        if ended.is_pending() && self.receipts.settle() {
+            ended = self.connection.as_mut().poll(cx);
+        }
+        ended
     }
 }
 
@@ -271,7 +320,11 @@ mod tests {
         testing::until,
     };
     use std::sync::atomic::AtomicUsize;
-    use tokio::{io::AsyncReadExt, sync::Notify, task::JoinHandle};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        sync::Notify,
+        task::JoinHandle,
+    };
 
     struct Running {
         address: SocketAddr,
@@ -281,7 +334,7 @@ mod tests {
 
     fn run<S, F>(config: Config, service: S) -> Running
     where
-        S: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+        S: Fn(Request<Inbound>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response<Body>> + Send + 'static,
     {
         let listener = bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -304,8 +357,8 @@ mod tests {
 
     #[tokio::test]
     async fn one_port_speaks_both() {
-        let running = run(Config::default(), async |request: Request<Incoming>| {
-            let peer = request.extensions().get::<Peer>().unwrap().0.ip();
+        let running = run(Config::default(), async |request: Request<Inbound>| {
+            let peer = request.body().peer().0.ip();
             Response::new(full(format!("{:?} {peer}", request.version())))
         });
         let client = client();
@@ -326,7 +379,7 @@ mod tests {
     /// The names of the threads that carry five connections.
     async fn threads(few_connections: usize) -> Vec<String> {
         let config = Config { few_connections, ..Config::default() };
-        let running = run(config, async |_: Request<Incoming>| {
+        let running = run(config, async |_: Request<Inbound>| {
             // Over a pause that only a runtime with a clock of its own can end.
             sleep(Duration::from_millis(1)).await;
             Response::new(full(std::thread::current().name().unwrap_or_default().to_owned()))
@@ -401,6 +454,35 @@ mod tests {
         let running = run(config, async |_| Response::new(empty()));
         let mut silent = TcpStream::connect(running.address).await.unwrap();
         assert_eq!(silent.read(&mut [0]).await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn clients_that_ask_no_more_are_hung_up_on() {
+        let config = Config { header_read_timeout_ms: 30, ..Config::default() };
+        let running = run(config, async |_| Response::new(full("x")));
+        let mut client = TcpStream::connect(running.address).await.unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\nhost: h\r\n\r\n").await.unwrap();
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).await.unwrap();
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", answer.escape_ascii());
+    }
+
+    #[tokio::test]
+    async fn a_request_may_come_in_pieces() {
+        let running = run(Config::default(), async |request: Request<Inbound>| {
+            Response::new(full(read_body(request.into_body(), 100).await.unwrap()))
+        });
+        let mut client = TcpStream::connect(running.address).await.unwrap();
+        client.set_nodelay(true).unwrap();
+        let pieces = ["POST / HTTP/1.1\r\nho", "st: h\r\nconnection: close\r\n"];
+        for piece in pieces.into_iter().chain(["content-length: 4\r\n\r\n", "ab", "cd"]) {
+            client.write_all(piece.as_bytes()).await.unwrap();
+            // So that the server finds the piece alone.
+            tokio::task::yield_now().await;
+        }
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).await.unwrap();
+        assert!(answer.ends_with(b"\r\n\r\nabcd"), "{}", answer.escape_ascii());
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ use crate::bridge::mcp::{self, Mcp};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::guard::Guard;
+use crate::http::Inbound;
 use crate::http::door::{self, Door};
 use crate::http::{Crowd, listen};
 use crate::ingress::{self, Ingress};
@@ -86,14 +87,13 @@ impl Doors {
             behind.metrics.register("ingress", ingress::Metrics::new),
         ));
         let connections = config.listen.connections.clone();
-        let front = move |request: hyper::Request<hyper::body::Incoming>| {
-            let (ingress, other) = (ingress.clone(), others.of(&request));
-            async move {
-                match other {
-                    None => ingress.answer(request).await,
-                    Some(door) => door.answer(door::boxed(request)).await,
-                }
-            }
+        // Boxed, so that a connection without a request keeps no room for one.
+        let front = move |request: hyper::Request<Inbound>| -> door::Answering {
+            let Some(door) = others.of(&request) else {
+                let ingress = ingress.clone();
+                return Box::pin(async move { ingress.answer(request).await });
+            };
+            door.answer(door::boxed(request))
         };
         let crowd = Crowd::new(super::worker_threads(config.worker_threads));
         self.tasks.spawn(listen::serve(listener, connections, front, crowd, self.shutdown.clone()));

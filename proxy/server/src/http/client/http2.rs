@@ -5,7 +5,7 @@ use super::{
     pool::{Host, Pool},
     stream::{Inflow, Outflow},
 };
-use crate::http::Body;
+use crate::http::{Body, seldom::seldom};
 use bytes::Bytes;
 use h2::{
     Ping,
@@ -205,10 +205,17 @@ impl<T: super::connect::Stream> Driver<T> {
         let shutdown = pool.shutdown.clone();
         // The pool is made free with its last client, not with its last connection.
         drop(pool);
+        let halt = async {
+            tokio::select! {
+                () = keep_alive(pings, interval, patience) => "no answer to PING",
+                () = shutdown.cancelled() => "shutting down",
+            }
+        };
+        let halt = pin!(halt);
         let reason = tokio::select! {
+            biased;
             ended = drive(&mut self.connection, &self.streams) => ended,
-            () = keep_alive(pings, interval, patience) => "no answer to PING".to_owned(),
-            () = shutdown.cancelled() => "shutting down".to_owned(),
+            halt = seldom(halt) => halt.to_owned(),
         };
         if let (Some(host), Some(shared)) = (self.host.upgrade(), self.shared.upgrade()) {
             host.retire(&shared);
@@ -224,6 +231,7 @@ async fn drive<T: super::connect::Stream>(
     streams: &watch::Sender<Result<usize, String>>,
 ) -> String {
     let mut gathered = false;
+    let mut known = Ok(0);
     let ended = poll_fn(|cx| {
         // Whoever else is about to run may have frames too: they go out in one write.
         gathered = !gathered;
@@ -233,11 +241,10 @@ async fn drive<T: super::connect::Stream>(
         }
         let ended = Pin::new(&mut *connection).poll(cx);
         let now = Ok(connection.max_concurrent_send_streams());
-        streams.send_if_modified(|before| {
-            let changed = *before != now;
-            before.clone_from(&now);
-            changed
-        });
+        if now != known {
+            known.clone_from(&now);
+            let _ = streams.send_replace(now);
+        }
         ended
     });
     match ended.await {

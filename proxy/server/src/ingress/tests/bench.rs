@@ -2,7 +2,7 @@
 //! discovery only; what its handlers would do, the test does.
 
 use crate::clock::{Clock, Manual};
-use crate::http::{Body, body, client::Client, empty, full, listen};
+use crate::http::{Body, Inbound, body, client::Client, empty, full, listen};
 use crate::ingress::{Config, Ingress, Metrics, testing};
 use crate::partition::{self, Admission, Admitted, Hands, Place, Places, Running};
 use crate::registry::{self, Discovery, Registration, Registry};
@@ -20,7 +20,6 @@ use holdfast_wire::{
     version::Version,
 };
 use http::{Request, Response};
-use hyper::body::Incoming;
 use prost::Message;
 use std::{sync::Arc, time::Duration};
 use tokio::{sync::mpsc, task::JoinHandle};
@@ -184,7 +183,7 @@ async fn registry(
     registry
 }
 
-async fn discover(_: Request<Incoming>) -> Response<Body> {
+async fn discover(_: Request<Inbound>) -> Response<Body> {
     let content_type = "application/vnd.restate.endpointmanifest.v3+json";
     Response::builder().header("content-type", content_type).body(full(MANIFEST)).unwrap()
 }
