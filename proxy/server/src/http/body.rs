@@ -1,15 +1,19 @@
 //! Bodies of requests and responses: ready ones, bounded reading of foreign ones, and one that is
 //! written piece by piece while it is being sent. Never buffers without a bound.
 
+mod written;
+
+pub use written::{BodyWriter, Gone, Room, channel};
+
 use bytes::{Bytes, BytesMut};
 use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt, Empty, Full, combinators::UnsyncBoxBody};
 use std::{
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Duration,
 };
-use tokio::{sync::mpsc, time::timeout};
+use tokio::time::timeout;
 
 /// How long the body of a request may take to come.
 const BODY_WAIT: Duration = Duration::from_secs(60);
@@ -103,6 +107,9 @@ where
         } else {
             rest.extend_from_slice(&piece);
         }
+        if body.is_end_stream() {
+            break;
+        }
     }
     if rest.is_empty() {
         return Ok(first);
@@ -151,110 +158,6 @@ where
         && let Some(Ok(frame)) = body.frame().await
     {
         drained += frame.data_ref().map_or(0, Bytes::len);
-    }
-}
-
-/// Writes a body while it is being sent. Dropped without `finish`, it resets the stream
-/// (HTTP/2: `CANCEL`) or breaks the connection (HTTP/1.1).
-#[derive(Debug)]
-pub struct BodyWriter {
-    pieces: mpsc::Sender<Piece>,
-}
-
-#[derive(Debug)]
-enum Piece {
-    /// Boxed, because the channel has room for many at once: smaller ones come from what the
-    /// allocator has at hand, and most bodies have one or two.
-    Data(Box<Bytes>),
-    End,
-}
-
-/// The writer was dropped before it finished.
-#[derive(Debug, thiserror::Error)]
-#[error("the request was abandoned")]
-struct Abandoned;
-
-/// Nobody reads the body any more: the stream was reset or the connection broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the peer does not read the request any more")]
-pub struct Gone;
-
-/// A body and its writer; at most `pieces_max` pieces wait between them.
-pub fn channel(pieces_max: usize) -> (BodyWriter, Body) {
-    let (pieces, receiver) = mpsc::channel(pieces_max);
-    (BodyWriter { pieces }, Written { pieces: receiver, ended: false }.boxed_unsync())
-}
-
-impl BodyWriter {
-    /// Hands on one piece; waits while too many wait.
-    ///
-    /// # Errors
-    /// `Gone` when nobody will read it.
-    pub async fn write(&self, piece: Bytes) -> Result<(), Gone> {
-        self.pieces.send(Piece::Data(Box::new(piece))).await.map_err(|_| Gone)
-    }
-
-    /// Ends the body in good order if that needs no waiting.
-    pub fn try_finish(self) {
-        // Full: what is left of the body is abandoned with the writer.
-        let _ = self.pieces.try_send(Piece::End);
-    }
-
-    /// Room for one piece. Cancel safe.
-    ///
-    /// # Errors
-    /// `Gone` when nobody will read it.
-    pub async fn reserve(&self) -> Result<Room<'_>, Gone> {
-        self.pieces.reserve().await.map(Room).map_err(|_| Gone)
-    }
-}
-
-/// Room for one more piece of a body.
-pub struct Room<'a>(mpsc::Permit<'a, Piece>);
-
-impl Room<'_> {
-    pub fn write(self, piece: Bytes) {
-        self.0.send(Piece::Data(Box::new(piece)));
-    }
-
-    /// Ends the body in good order.
-    pub fn finish(self) {
-        self.0.send(Piece::End);
-    }
-}
-
-struct Written {
-    pieces: mpsc::Receiver<Piece>,
-    ended: bool,
-}
-
-impl http_body::Body for Written {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        if self.ended {
-            return Poll::Ready(None);
-        }
-        let piece = ready!(self.pieces.poll_recv(cx));
-        Poll::Ready(match piece {
-            Some(Piece::Data(piece)) => Some(Ok(Frame::data(*piece))),
-            Some(Piece::End) => {
-                self.ended = true;
-                None
-            }
-            None => {
-                self.ended = true;
-                Some(Err(Box::new(Abandoned)))
-            }
-        })
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.ended
     }
 }
 

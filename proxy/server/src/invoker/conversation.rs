@@ -22,10 +22,17 @@ use hyper::{
     HeaderMap, Response,
     header::{CONTENT_TYPE, RETRY_AFTER},
 };
-use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    future::{pending, poll_fn},
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 use tokio::{
     sync::mpsc::Receiver,
-    time::{Instant, Sleep, sleep},
+    time::{Instant, Sleep, sleep_until},
 };
 
 /// A request that is being sent.
@@ -70,15 +77,24 @@ enum Heard {
 impl<P: Partition> Conversation<P> {
     /// Until nothing follows.
     pub(super) async fn run(mut self) {
-        let mut timer = Timer::new();
+        let mut timer = Timer::default();
+        let live = self.live.clone();
+        let mut wanted = pin!(live.wanted());
         while self.act() {
             timer.set(&*self.clock, self.attempt.deadline());
+            // In this order: what goes out is written before the request is driven, which `hear`
+            // does; and a service that talks without end is heard last, because it hides who is
+            // behind it.
             tokio::select! {
-                heard = self.incoming.hear(&self.partition) => self.heard(heard),
+                biased;
+                never = pour(&mut self.outgoing, &self.metrics) => match never {},
+                wish = &mut wanted => {
+                    wanted.set(live.wanted());
+                    self.wish(wish);
+                }
                 news = hear_news(&mut self.news) => self.told(news),
-                sent = self.outgoing.flush() => self.metrics.sent(sent),
                 () = timer.due() => self.attempt.handle_deadline(self.clock.now()),
-                wish = self.live.wanted() => self.wish(wish),
+                heard = self.incoming.hear(&self.partition) => self.heard(heard),
             }
         }
     }
@@ -208,6 +224,18 @@ impl<P> Drop for Conversation<P> {
     }
 }
 
+/// Sends what there is to send, whenever there is room for it. Cancel safe.
+async fn pour(outgoing: &mut Outgoing, metrics: &Metrics) -> Infallible {
+    poll_fn(|cx| {
+        match outgoing.pour(cx) {
+            0 => {}
+            sent => metrics.sent(sent),
+        }
+        Poll::Pending
+    })
+    .await
+}
+
 /// What the partition has to tell. Cancel safe.
 async fn hear_news(news: &mut Option<Receiver<News>>) -> Option<News> {
     match news {
@@ -252,33 +280,34 @@ const FAR: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// One timer that is moved only when the deadline comes nearer: deadlines that move away, as they
 /// do with each message, cost nothing.
+#[derive(Default)]
 struct Timer {
-    sleep: Pin<Box<Sleep>>,
+    /// None until there is a deadline.
+    sleep: Option<Pin<Box<Sleep>>>,
     rings_at: Option<Timestamp>,
     wanted: Option<Timestamp>,
 }
 
 impl Timer {
-    fn new() -> Timer {
-        Timer { sleep: Box::pin(sleep(Duration::ZERO)), rings_at: None, wanted: None }
-    }
-
     fn set(&mut self, clock: &dyn Clock, deadline: Option<Timestamp>) {
         self.wanted = deadline;
         let Some(deadline) = deadline else { return };
         if self.rings_at.is_none_or(|rings_at| deadline < rings_at) {
-            let wait = clock.until(deadline).min(FAR);
-            self.sleep.as_mut().reset(Instant::now() + wait);
+            let rings = Instant::now() + clock.until(deadline).min(FAR);
+            match &mut self.sleep {
+                Some(sleep) => sleep.as_mut().reset(rings),
+                None => self.sleep = Some(Box::pin(sleep_until(rings))),
+            }
             self.rings_at = Some(deadline);
         }
     }
 
     /// Rings at the deadline or before it; who rings too early is set again.
     async fn due(&mut self) {
-        if self.wanted.is_none() {
-            return pending().await;
+        match (&mut self.sleep, self.wanted) {
+            (Some(sleep), Some(_)) => sleep.as_mut().await,
+            _ => pending().await,
         }
-        self.sleep.as_mut().await;
         self.rings_at = None;
     }
 }

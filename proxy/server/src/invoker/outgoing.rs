@@ -2,7 +2,10 @@
 
 use crate::http::body::BodyWriter;
 use bytes::Bytes;
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    task::{Context, Poll},
+};
 
 /// Pieces of a request body that wait for room in it, and its end.
 #[derive(Default)]
@@ -41,7 +44,7 @@ impl Outgoing {
             && self.pieces.is_empty()
             && let Some(writer) = self.writer.take()
         {
-            writer.try_finish();
+            writer.finish();
         }
     }
 
@@ -50,15 +53,18 @@ impl Outgoing {
         self.bytes
     }
 
-    /// Writes all that waits, and gives the number of bytes; never returns where nothing waits.
-    /// Cancel safe.
-    pub(super) async fn flush(&mut self) -> usize {
-        let mut written = 0;
+    /// Writes what waits as far as there is room, and gives the number of bytes; told again when
+    /// there is more room. Whoever calls this has to drive the request afterwards.
+    pub(super) fn pour(&mut self, cx: &mut Context<'_>) -> usize {
+        let before = self.bytes;
         while let Some(writer) = self.writer.as_ref().filter(|_| self.is_due()) {
-            let Ok(room) = writer.reserve().await else {
+            let Poll::Ready(room) = writer.poll_reserve(cx) else {
+                break;
+            };
+            let Ok(room) = room else {
                 // The response says what this means.
                 self.abandon();
-                break;
+                return 0;
             };
             let Some(piece) = self.pieces.pop_front() else {
                 room.finish();
@@ -66,13 +72,9 @@ impl Outgoing {
                 break;
             };
             self.bytes -= piece.len();
-            written += piece.len();
             room.write(piece);
         }
-        match written {
-            0 => std::future::pending().await,
-            written => written,
-        }
+        before - self.bytes
     }
 
     fn is_due(&self) -> bool {

@@ -11,6 +11,11 @@ use std::{
     task::{Context, Poll, Waker, ready},
 };
 
+/// So many bytes of a request are handed over without asking whether the peer has room for them. They
+/// wait in the connection if it has none; a stream that is new has none until the head of the request
+/// was written, so who asked for it would send the head alone, and the body when told.
+const UNASKED_BYTES_MAX: usize = 16 << 10;
+
 /// The request body on its way out. It has no task of its own: whoever waits for the response, or
 /// reads it, drives it. Dropped, it sends what it was given until then, and cancels the rest.
 pub(super) struct Outflow {
@@ -18,12 +23,15 @@ pub(super) struct Outflow {
     stream: SendStream<Bytes>,
     /// A piece of the body that the peer's windows have no room for yet.
     rest: Bytes,
+    /// How many bytes may still be sent unasked.
+    unasked_bytes: usize,
     ended: bool,
 }
 
 impl Outflow {
     pub(super) fn new(body: Body, stream: SendStream<Bytes>) -> Outflow {
-        Outflow { body, stream, rest: Bytes::new(), ended: false }
+        let (rest, unasked_bytes) = (Bytes::new(), UNASKED_BYTES_MAX);
+        Outflow { body, stream, rest, unasked_bytes, ended: false }
     }
 
     /// Sends what there is, as far as the peer's windows allow.
@@ -42,10 +50,8 @@ impl Outflow {
         }
     }
 
+    /// That the peer wants no more of it is told by what is sent next, and by the response.
     fn step(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
-        if self.stream.poll_reset(cx).is_ready() {
-            return Poll::Ready(Err(End::Unwanted));
-        }
         if !self.rest.is_empty() {
             return self.send_rest(cx);
         }
@@ -57,17 +63,29 @@ impl Outflow {
         let Ok(frame) = frame else {
             return Poll::Ready(Err(End::Broken));
         };
-        match frame.into_data() {
-            Ok(data) => {
-                self.rest = data;
-                self.stream.reserve_capacity(self.rest.len());
-                Poll::Ready(Ok(()))
-            }
-            Err(frame) => Poll::Ready(match frame.into_trailers() {
+        Poll::Ready(match frame.into_data() {
+            Ok(data) => self.send(data),
+            Err(frame) => match frame.into_trailers() {
                 Ok(trailers) => self.stream.send_trailers(trailers).map_err(|_| End::Unwanted),
                 Err(_) => Ok(()),
-            }),
+            },
+        })
+    }
+
+    /// Sends a piece, or asks for room for it.
+    fn send(&mut self, data: Bytes) -> Result<(), End> {
+        if data.len() > self.unasked_bytes {
+            self.rest = data;
+            self.stream.reserve_capacity(self.rest.len());
+            return Ok(());
         }
+        self.unasked_bytes -= data.len();
+        let last = self.body.is_end_stream();
+        if data.is_empty() && !last {
+            return Ok(());
+        }
+        self.stream.send_data(data, last).map_err(|_| End::Unwanted)?;
+        if last { Err(End::Sent) } else { Ok(()) }
     }
 
     fn send_rest(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
@@ -78,8 +96,10 @@ impl Outflow {
         if !piece.is_empty() && self.stream.send_data(piece, false).is_err() {
             return Poll::Ready(Err(End::Unwanted));
         }
-        // After the piece, which would be counted against it otherwise.
-        self.stream.reserve_capacity(self.rest.len());
+        if !self.rest.is_empty() {
+            // After the piece, which would be counted against it otherwise.
+            self.stream.reserve_capacity(self.rest.len());
+        }
         Poll::Ready(Ok(()))
     }
 }
