@@ -144,7 +144,8 @@ impl Client {
     ) -> Result<Response<ResponseBody>, Error> {
         let host = self.pool.host(request.uri(), protocol)?;
         match protocol {
-            Protocol::Http1 => http1::send(&self.pool, host, request).await,
+            // Boxed, so that the other has no room for it.
+            Protocol::Http1 => Box::pin(http1::send(&self.pool, host, request)).await,
             Protocol::Http2 => http2::send(&self.pool, host, request).await,
         }
     }

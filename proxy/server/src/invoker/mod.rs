@@ -36,7 +36,7 @@ use holdfast_machine::{
     model::{Callee, Target},
     retry::RetryPolicy,
 };
-use hyper::Request;
+use hyper::{Request, header::HeaderValue};
 use places::{Answer, Grant, Places, Ticket};
 use route::Route;
 use std::{
@@ -71,6 +71,8 @@ struct Shared {
     /// Itself, for the places that it hands out.
     me: Weak<Shared>,
     config: Config,
+    /// As it is sent.
+    cluster_name: Result<HeaderValue, String>,
     parts: Parts,
     places: Places,
     view: View,
@@ -139,6 +141,7 @@ impl Invoker {
             me: me.clone(),
             places: Places::new(config.concurrent_attempts_max, parts.clock.clone()),
             config,
+            cluster_name: route::cluster_name(&parts.cluster_name),
             parts,
             view: View::default(),
             tasks: TaskTracker::new(),
@@ -250,9 +253,10 @@ impl Shared {
             return; // Nothing was said, so the next process begins it again.
         }
         let (tasks, runtime) = (self.tasks.clone(), self.runtime.clone());
-        // Not here: the partition has other things to do than to prepare a request.
+        // Not here: the partition has other things to do than to prepare a request. And boxed where
+        // it runs: what is large would be moved from hand to hand otherwise.
         let running = async move {
-            self.drive(start, news, partition, place.seat()).await;
+            Box::pin(self.drive(start, news, partition, place.seat())).await;
             drop(place);
         };
         tasks.spawn_on(running, &runtime);
@@ -320,8 +324,7 @@ impl Shared {
     }
 
     fn request(&self, route: &Route, head: &Head, target: &Target) -> Result<Request<()>, Error> {
-        let Parts { signer, cluster_name, .. } = &self.parts;
-        route.request(head, target, cluster_name, signer.as_ref())
+        route.request(head, target, &self.cluster_name, self.parts.signer.as_ref())
     }
 
     fn want_of_all(&self, wish: Wish) {

@@ -62,7 +62,7 @@ impl Route {
         &self,
         head: &Head,
         target: &Target,
-        cluster_name: &str,
+        cluster_name: &Result<HeaderValue, String>,
         signer: Option<&Signer>,
     ) -> Result<Request<()>, Error> {
         let fail = |reason: String| Error::Request { deployment: self.deployment.id, reason };
@@ -81,8 +81,7 @@ impl Route {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        headers
-            .insert(CLUSTER_NAME, header_value(CLUSTER_NAME.as_str(), cluster_name).map_err(fail)?);
+        headers.insert(CLUSTER_NAME, cluster_name.clone().map_err(fail)?);
         if let Some(signer) = signer {
             signer.sign(&mut headers, &head.path, target.key.as_deref(), SystemTime::now());
         }
@@ -143,6 +142,11 @@ fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
     let parsed = parsed.map_err(|_| format!("header `{name}` cannot be sent"))?;
     headers.insert(parsed, header_value(name, value)?);
     Ok(())
+}
+
+/// What services are told the cluster is called, or why it cannot be told.
+pub(super) fn cluster_name(name: &str) -> Result<HeaderValue, String> {
+    header_value(CLUSTER_NAME.as_str(), name)
 }
 
 fn header_value(name: &str, value: &str) -> Result<HeaderValue, String> {

@@ -118,9 +118,15 @@ impl Pool {
 
     /// A place on an HTTP/2 connection.
     pub(super) async fn place(self: &Arc<Self>, host: &Arc<Host>) -> Result<Place, Error> {
-        if let Some(place) = host.free(&self.config) {
-            return Ok(place);
+        match host.free(&self.config) {
+            Some(place) => Ok(place),
+            // Boxed, because it is large and seldom needed.
+            None => Box::pin(self.new_place(host)).await,
         }
+    }
+
+    /// A place on a connection that is made, or as soon as one is given back.
+    async fn new_place(self: &Arc<Self>, host: &Arc<Host>) -> Result<Place, Error> {
         let deadline = self.patience();
         loop {
             let mut released = std::pin::pin!(host.released.notified());
