@@ -263,19 +263,30 @@ const U128_DIGITS: usize = 22;
 
 /// So many digits are taken at once: a division of 128 bits costs as much as many of 64.
 const LIMB_DIGITS: usize = 10;
-const LIMB: u128 = 62u128.pow(LIMB_DIGITS as u32);
+const LIMB: u64 = 62u64.pow(LIMB_DIGITS as u32);
 
 fn push_base62(out: &mut String, mut value: u128, width: usize) {
     let mut digits = [b'0'; U128_DIGITS];
     for limb_digits in digits[..width].rchunks_mut(LIMB_DIGITS) {
-        let mut limb = (value % LIMB) as u64;
-        value /= LIMB;
+        let mut limb = take_limb(&mut value);
         for digit in limb_digits.iter_mut().rev() {
             *digit = DIGITS[(limb % 62) as usize];
             limb /= 62;
         }
     }
     out.push_str(std::str::from_utf8(&digits[..width]).expect("digits are ASCII"));
+}
+
+/// Takes the last digits off; one division, and none of 128 bits where 64 are enough.
+fn take_limb(value: &mut u128) -> u64 {
+    if let Ok(short) = u64::try_from(*value) {
+        *value = u128::from(short / LIMB);
+        return short % LIMB;
+    }
+    let rest = *value / u128::from(LIMB);
+    let limb = *value - rest * u128::from(LIMB);
+    *value = rest;
+    limb as u64
 }
 
 fn parse_base62(text: &[u8]) -> Option<u128> {

@@ -45,6 +45,22 @@ impl Frame {
         Frame::raw(ty, message.encode_to_vec().into())
     }
 
+    /// Appends a frame that asks for no acknowledgement, with `message` as its payload.
+    ///
+    /// # Panics
+    /// If the message has 4 GiB or more.
+    pub fn encode_message_into(
+        ty: MessageType,
+        message: &impl prost::Message,
+        bytes: &mut BytesMut,
+    ) {
+        let length = message.encoded_len();
+        bytes.reserve(HEADER_BYTES + length);
+        let length = u32::try_from(length).expect("a message is bounded far below");
+        bytes.put_slice(&Header { ty, requires_ack: false, length }.encode());
+        message.encode(bytes).expect("there is room for it");
+    }
+
     /// A frame that asks for no acknowledgement, around a payload that is already encoded.
     pub fn raw(ty: MessageType, payload: Bytes) -> Frame {
         Frame { ty, requires_ack: false, payload }
@@ -108,8 +124,9 @@ pub struct Decoder {
     payload_bytes_max: u32,
     /// What was pushed and not yet looked at. Never holds an empty chunk.
     chunks: VecDeque<Bytes>,
-    /// As much as there is of the header of the next frame.
-    header: Vec<u8>,
+    /// The header of the next frame, as far as it is there.
+    header: [u8; HEADER_BYTES],
+    header_bytes: usize,
     /// The beginning of a payload that no chunk holds whole.
     payload: BytesMut,
     buffered_bytes: usize,
@@ -122,7 +139,8 @@ impl Decoder {
         Decoder {
             payload_bytes_max,
             chunks: VecDeque::new(),
-            header: Vec::with_capacity(HEADER_BYTES),
+            header: [0; HEADER_BYTES],
+            header_bytes: 0,
             payload: BytesMut::new(),
             buffered_bytes: 0,
             broken: None,
@@ -179,17 +197,19 @@ impl Decoder {
     }
 
     fn take(&mut self) -> Result<Option<Frame>, Error> {
-        gather(&mut self.chunks, HEADER_BYTES - self.header.len(), |bytes| {
-            self.header.extend_from_slice(bytes);
+        gather(&mut self.chunks, HEADER_BYTES - self.header_bytes, |bytes| {
+            self.header[self.header_bytes..][..bytes.len()].copy_from_slice(bytes);
+            self.header_bytes += bytes.len();
         });
-        let Some(header) = Header::decode(&self.header) else {
+        if self.header_bytes < HEADER_BYTES {
             return Ok(None);
-        };
+        }
+        let header = Header::decode(self.header);
         let length = header.payload_bytes(self.payload_bytes_max)?;
         let Some(payload) = self.take_payload(length) else {
             return Ok(None);
         };
-        self.header.clear();
+        self.header_bytes = 0;
         Ok(Some(Frame { ty: header.ty, requires_ack: header.requires_ack, payload }))
     }
 
@@ -210,7 +230,7 @@ impl Decoder {
     fn break_off(&mut self, error: &Error) {
         self.broken = Some(error.clone());
         self.chunks.clear();
-        self.header.clear();
+        self.header_bytes = 0;
         self.payload = BytesMut::new();
         self.buffered_bytes = 0;
     }
@@ -262,13 +282,12 @@ impl Header {
         word.to_be_bytes()
     }
 
-    fn decode(bytes: &[u8]) -> Option<Header> {
-        let [t0, t1, f0, f1, l0, l1, l2, l3] = *bytes.first_chunk::<HEADER_BYTES>()?;
-        Some(Header {
+    fn decode([t0, t1, f0, f1, l0, l1, l2, l3]: [u8; HEADER_BYTES]) -> Header {
+        Header {
             ty: MessageType(u16::from_be_bytes([t0, t1])),
             requires_ack: u16::from_be_bytes([f0, f1]) & FLAG_REQUIRES_ACK != 0,
             length: u32::from_be_bytes([l0, l1, l2, l3]),
-        })
+        }
     }
 
     /// The length of the payload, if it is allowed.

@@ -9,7 +9,6 @@ use super::{
 };
 use crate::{
     command::{AttemptEnd, Failed, Reaction, Said},
-    id::InvocationId,
     model::{AttemptFailure, Entry, RelatedCommand, Target},
     time::Timestamp,
 };
@@ -25,7 +24,8 @@ const REASON_CHARS_MAX: usize = 500;
 
 /// One attempt. See the module for how to drive it.
 pub struct Attempt {
-    invocation: InvocationId,
+    /// The text of its id.
+    invocation: String,
     target: Target,
     trace: request::Trace,
     terms: Terms,
@@ -71,7 +71,8 @@ impl Attempt {
     /// If `start.entries` is empty: every journal begins with its input.
     pub fn new(now: Timestamp, start: Start, terms: Terms) -> Attempt {
         assert!(!start.entries.is_empty(), "a journal begins with its input");
-        let replay = replay::replay(now, &start, terms.version);
+        let invocation = start.invocation.to_string();
+        let replay = replay::replay(now, &start, &invocation, terms.version);
         let commands = start.entries.iter().filter(|entry| entry.ty.is_command()).count();
         let options = &terms.options;
         let payload_bytes_max = u32::try_from(options.message_bytes_max).unwrap_or(u32::MAX);
@@ -86,7 +87,7 @@ impl Attempt {
             commands: commands as u32,
             unstored: HashMap::default(),
             outbox: Outbox::default(),
-            invocation: start.invocation,
+            invocation,
             trace: request::trace(&start.entries[0]),
             target: start.target,
             terms,
@@ -100,7 +101,7 @@ impl Attempt {
 
     /// The request to make.
     pub fn request_head(&self) -> Head {
-        request::head(self.invocation, &self.target, self.terms.version, &self.trace)
+        request::head(&self.invocation, &self.target, self.terms.version, &self.trace)
     }
 
     /// When `handle_deadline` wants to be called, if nothing else happens before.

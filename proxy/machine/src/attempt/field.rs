@@ -1,24 +1,22 @@
 //! Reads the fields of an encoded protobuf message one by one, without copying and without
 //! recursion. Only for what a generated type cannot do: trees of any depth, and one field of many.
 
-use bytes::{Buf, Bytes};
-
 /// Why bytes are not a message.
 pub(super) type Broken = &'static str;
 
 const TRUNCATED: Broken = "it ends in the middle of a field";
 
 /// The value of one field.
-pub(super) enum Value {
+pub(super) enum Value<'m> {
     Number(usize),
-    Bytes(Bytes),
+    Bytes(&'m [u8]),
     /// Of a fixed width, which no message here has.
     Other,
 }
 
 /// Takes the first field off a message: its number and value. `None` at the end.
-pub(super) fn next(message: &mut Bytes) -> Result<Option<(usize, Value)>, Broken> {
-    if !message.has_remaining() {
+pub(super) fn next<'m>(message: &mut &'m [u8]) -> Result<Option<(usize, Value<'m>)>, Broken> {
+    if message.is_empty() {
         return Ok(None);
     }
     let key = varint(message)?;
@@ -36,7 +34,7 @@ pub(super) fn next(message: &mut Bytes) -> Result<Option<(usize, Value)>, Broken
 }
 
 /// The last occurrence of the length-delimited field `number`.
-pub(super) fn bytes(mut message: Bytes, number: usize) -> Result<Option<Bytes>, Broken> {
+pub(super) fn bytes(mut message: &[u8], number: usize) -> Result<Option<&[u8]>, Broken> {
     let mut found = None;
     while let Some((seen, value)) = next(&mut message)? {
         if let (true, Value::Bytes(value)) = (seen == number, value) {
@@ -47,7 +45,7 @@ pub(super) fn bytes(mut message: Bytes, number: usize) -> Result<Option<Bytes>, 
 }
 
 /// The last occurrence of the number `number`.
-pub(super) fn number(mut message: Bytes, number: usize) -> Result<Option<u32>, Broken> {
+pub(super) fn number(mut message: &[u8], number: usize) -> Result<Option<u32>, Broken> {
     let mut found = None;
     while let Some((seen, value)) = next(&mut message)? {
         if let (true, Value::Number(value)) = (seen == number, value) {
@@ -57,14 +55,14 @@ pub(super) fn number(mut message: Bytes, number: usize) -> Result<Option<u32>, B
     Ok(found)
 }
 
-impl Value {
+impl Value<'_> {
     /// The numbers of a repeated field, packed or not.
     pub(super) fn numbers(self) -> Result<Vec<u32>, Broken> {
         match self {
             Value::Number(number) => Ok(vec![number as u32]),
             Value::Bytes(mut packed) => {
                 let mut numbers = vec![];
-                while packed.has_remaining() {
+                while !packed.is_empty() {
                     numbers.push(varint(&mut packed)? as u32);
                 }
                 Ok(numbers)
@@ -74,13 +72,10 @@ impl Value {
     }
 }
 
-fn varint(message: &mut Bytes) -> Result<usize, Broken> {
+fn varint(message: &mut &[u8]) -> Result<usize, Broken> {
     prost::decode_length_delimiter(message).map_err(|_| TRUNCATED)
 }
 
-fn take(message: &mut Bytes, length: usize) -> Result<Bytes, Broken> {
-    if message.remaining() < length {
-        return Err(TRUNCATED);
-    }
-    Ok(message.split_to(length))
+fn take<'m>(message: &mut &'m [u8], length: usize) -> Result<&'m [u8], Broken> {
+    message.split_off(..length).ok_or(TRUNCATED)
 }

@@ -9,14 +9,13 @@ use super::{
 };
 use crate::awaiting;
 use crate::model::{Awaiting, Combinator, SignalName};
-use bytes::Bytes;
 use holdfast_wire::message::MessageType;
 
 /// Levels of combinators a service may nest.
 const DEPTH_MAX: usize = 1000;
 
 /// Reads the encoded `Future` in a message of type `ty`.
-pub(super) fn read(ty: MessageType, tree: Bytes) -> Result<Awaiting, Error> {
+pub(super) fn read(ty: MessageType, tree: &[u8]) -> Result<Awaiting, Error> {
     let mut open = vec![Node::new(tree)];
     loop {
         let node = open.last_mut().expect("the loop ends when the root is closed");
@@ -49,21 +48,21 @@ pub(super) fn is_empty(awaiting: &Awaiting) -> bool {
 }
 
 /// A node whose fields are being read.
-struct Node {
-    rest: Bytes,
+struct Node<'t> {
+    rest: &'t [u8],
     awaiting: Awaiting,
     /// It has taken in a child: its own combinator no longer fits.
     merged: bool,
 }
 
-enum Step {
+enum Step<'t> {
     Read,
-    Child(Bytes),
+    Child(&'t [u8]),
     Closed,
 }
 
-impl Node {
-    fn new(rest: Bytes) -> Node {
+impl<'t> Node<'t> {
+    fn new(rest: &'t [u8]) -> Node<'t> {
         let awaiting = Awaiting { combinator: Combinator::Unknown, ..Awaiting::default() };
         Node { rest, awaiting, merged: false }
     }
@@ -75,7 +74,7 @@ impl Node {
         self.awaiting.signals.extend(child.signals);
     }
 
-    fn step(&mut self) -> Result<Step, Broken> {
+    fn step(&mut self) -> Result<Step<'t>, Broken> {
         let Some((number, value)) = field::next(&mut self.rest)? else {
             return Ok(Step::Closed);
         };
@@ -84,7 +83,7 @@ impl Node {
             (1, ids) => awaiting.completions.extend(ids.numbers()?),
             (2, ids) => awaiting.signals.extend(ids.numbers()?.into_iter().map(SignalName::Index)),
             (3, Value::Bytes(name)) => {
-                let name = String::from_utf8(name.into()).map_err(|_| "a name is not UTF-8")?;
+                let name = String::from_utf8(name.to_vec()).map_err(|_| "a name is not UTF-8")?;
                 awaiting.signals.push(SignalName::Name(name));
             }
             (4, Value::Bytes(child)) => return Ok(Step::Child(child)),

@@ -96,8 +96,8 @@ pub(super) fn related(frame: &Frame, index: u32) -> Option<RelatedCommand> {
     if !frame.ty.is_command() {
         return None;
     }
-    let name = field::bytes(frame.payload.clone(), NAME_FIELD).ok().flatten();
-    let name = name.and_then(|name| String::from_utf8(name.into()).ok());
+    let name = field::bytes(&frame.payload, NAME_FIELD).ok().flatten();
+    let name = name.and_then(|name| String::from_utf8(name.to_vec()).ok());
     let name = name.filter(|name| !name.is_empty()).map(|name| cut(name, NAME_BYTES_MAX));
     Some(RelatedCommand { index: Some(index), name, ty: Some(frame.ty) })
 }
@@ -113,12 +113,12 @@ fn answered_at_once(ty: MessageType, payload: &Bytes) -> Option<u32> {
         | MessageType::GET_INVOCATION_OUTPUT => RESULT_FIELD,
         _ => return None,
     };
-    field::number(payload.clone(), field).ok().flatten()
+    field::number(payload, field).ok().flatten()
 }
 
 /// The completion id of a stored notification; `None` for signals.
 pub(super) fn completion_id(entry: &Entry) -> Option<u32> {
-    field::number(entry.payload.clone(), COMPLETION_ID_FIELD).ok().flatten()
+    field::number(&entry.payload, COMPLETION_ID_FIELD).ok().flatten()
 }
 
 /// Decodes the payload of a message of type `ty`.
@@ -158,7 +158,7 @@ fn suspension(scene: &Scene<'_>, frame: &Frame) -> Result<Heard, Error> {
 
 /// The future in field `number` of a message; a missing one is an empty one.
 fn future_in(frame: &Frame, number: usize) -> Result<Awaiting, Error> {
-    let tree = field::bytes(frame.payload.clone(), number)
+    let tree = field::bytes(&frame.payload, number)
         .map_err(|reason| Error::Malformed { ty: frame.ty, reason: reason.to_owned() })?;
     future::read(frame.ty, tree.unwrap_or_default())
 }

@@ -5,22 +5,33 @@ use super::Start;
 use crate::{model::Entry, time::Timestamp};
 use bytes::{BufMut, Bytes, BytesMut};
 use holdfast_wire::{
-    frame::Frame,
+    frame::{Frame, HEADER_BYTES},
     message::{MessageType, pb},
     version::{Feature, Version},
 };
+use prost::Message;
 
 /// Payloads up to here are copied behind their header; larger ones are sent as they are.
 const COPIED_BYTES_MAX: usize = 4096;
 
-/// `Start` and the whole journal.
-pub(super) fn replay(now: Timestamp, start: &Start, version: Version) -> Vec<Bytes> {
-    let mut frames = Frames::default();
-    frames.push(&Frame::of(MessageType::START, &start_message(now, start, version)));
+/// `Start` and the whole journal. `id` is the text of the invocation's id.
+pub(super) fn replay(now: Timestamp, start: &Start, id: &str, version: Version) -> Vec<Bytes> {
+    let message = start_message(now, start, id, version);
+    let copied: usize = start.entries.iter().map(copied_bytes).sum();
+    let mut frames = Frames::with_capacity(HEADER_BYTES + message.encoded_len() + copied);
+    frames.message(MessageType::START, &message);
     for entry in &start.entries {
         frames.push(&Frame::raw(entry.ty, entry.payload.clone()));
     }
     frames.finish()
+}
+
+/// How much of the frame of an entry is copied.
+fn copied_bytes(entry: &Entry) -> usize {
+    match entry.payload.len() {
+        small @ ..=COPIED_BYTES_MAX => HEADER_BYTES + small,
+        _ => HEADER_BYTES,
+    }
 }
 
 /// One notification that was stored, verbatim.
@@ -36,13 +47,13 @@ pub(super) fn run_ack(completion_id: u32) -> Vec<Bytes> {
     vec![Frame::of(MessageType::PROPOSE_RUN_COMPLETION_ACK, &ack).encode()]
 }
 
-fn start_message(now: Timestamp, start: &Start, version: Version) -> pb::Start {
+fn start_message(now: Timestamp, start: &Start, id: &str, version: Version) -> pb::Start {
     let state = start.state.iter().cloned();
     let unchanged_ms = now.since(start.last_stored_at).as_millis();
     let idempotency_key = start.idempotency_key.clone();
     pb::Start {
         id: start.invocation.to_bytes().to_vec().into(),
-        debug_id: start.invocation.to_string(),
+        debug_id: id.to_owned(),
         known_entries: u32::try_from(start.entries.len()).expect("entries are numbered by u32"),
         state_map: state.map(|(key, value)| pb::start::StateEntry { key, value }).collect(),
         partial_state: start.partial_state,
@@ -65,6 +76,14 @@ struct Frames {
 }
 
 impl Frames {
+    fn with_capacity(bytes: usize) -> Frames {
+        Frames { done: vec![], open: BytesMut::with_capacity(bytes) }
+    }
+
+    fn message(&mut self, ty: MessageType, message: &impl Message) {
+        Frame::encode_message_into(ty, message, &mut self.open);
+    }
+
     fn push(&mut self, frame: &Frame) {
         self.open.put_slice(&frame.header());
         if frame.payload.len() <= COPIED_BYTES_MAX {

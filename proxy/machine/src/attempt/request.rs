@@ -4,10 +4,7 @@ use super::{
     Head,
     field::{self, Value},
 };
-use crate::{
-    id::InvocationId,
-    model::{Entry, Target},
-};
+use crate::model::{Entry, Target};
 use holdfast_wire::{percent, version::Version};
 
 /// Headers of W3C trace context, and their values.
@@ -22,13 +19,9 @@ const HEADER_VALUE_FIELD: usize = 2;
 /// Longest trace state that is passed on; it says nothing about the call, so a longer one goes.
 const TRACE_STATE_BYTES_MAX: usize = 512;
 
-pub(super) fn head(
-    invocation: InvocationId,
-    target: &Target,
-    version: Version,
-    trace: &Trace,
-) -> Head {
-    let mut headers = vec![("x-restate-invocation-id", invocation.to_string())];
+/// `invocation` is the text of its id.
+pub(super) fn head(invocation: &str, target: &Target, version: Version, trace: &Trace) -> Head {
+    let mut headers = vec![("x-restate-invocation-id", invocation.to_owned())];
     if let Some(key) = &target.key {
         headers.push(("x-restate-service-key", percent::escaped(key)));
     }
@@ -60,20 +53,20 @@ pub(super) fn trace(input: &Entry) -> Trace {
 /// The values of the two headers. Each attempt asks, so that the others are not decoded.
 fn trace_headers(input: &Entry) -> (Vec<String>, Vec<String>) {
     let (mut parents, mut states) = (vec![], vec![]);
-    let mut rest = input.payload.clone();
+    let mut rest = &input.payload[..];
     // What was stored can be read; what cannot be has no trace.
     while let Ok(Some((number, value))) = field::next(&mut rest) {
         let (HEADERS_FIELD, Value::Bytes(header)) = (number, value) else {
             continue;
         };
-        let part = |number| field::bytes(header.clone(), number).ok().flatten();
+        let part = |number| field::bytes(header, number).ok().flatten();
         let into = match part(HEADER_KEY_FIELD) {
-            Some(key) if key == TRACE_PARENT => &mut parents,
-            Some(key) if key == TRACE_STATE => &mut states,
+            Some(key) if key == TRACE_PARENT.as_bytes() => &mut parents,
+            Some(key) if key == TRACE_STATE.as_bytes() => &mut states,
             _ => continue,
         };
         let value = part(HEADER_VALUE_FIELD).unwrap_or_default();
-        into.extend(String::from_utf8(value.into()));
+        into.extend(String::from_utf8(value.to_vec()));
     }
     (parents, states)
 }

@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use holdfast_wire::frame::{Decoder, Error, Frame, HEADER_BYTES};
-use holdfast_wire::message::MessageType;
+use holdfast_wire::message::{MessageType, pb};
 use proptest::prelude::*;
 
 const PAYLOAD_BYTES_MAX: u32 = 300;
@@ -138,6 +138,15 @@ fn the_header_is_type_flags_and_length() {
     let frame = Frame { ty: MessageType::PROPOSE_RUN_COMPLETION, requires_ack: true, payload };
     assert_eq!(frame.header(), [0x00, 0x05, 0x80, 0x00, 0, 0, 0, 2]);
     assert_eq!(&frame.encode()[..], [0x00, 0x05, 0x80, 0x00, 0, 0, 0, 2, 8, 1]);
+}
+
+#[test]
+fn a_message_is_appended_as_its_frame_is_encoded() {
+    let message = pb::ProposeRunCompletionAck { completion_id: 300 };
+    let ty = MessageType::PROPOSE_RUN_COMPLETION_ACK;
+    let mut bytes = BytesMut::from("before");
+    Frame::encode_message_into(ty, &message, &mut bytes);
+    assert_eq!(bytes.strip_prefix(b"before").unwrap(), Frame::of(ty, &message).encode());
 }
 
 #[test]
