@@ -6,7 +6,12 @@ mod recent;
 pub use recent::{Bounds, Fresh, Kept, Recent};
 
 use bytes::Bytes;
-use std::collections::BTreeMap;
+use foldhash::HashMap;
+use std::{
+    any::Any,
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
 
 /// Why the machine cannot go on. The partition stops: better no answer than a wrong one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,28 +35,61 @@ pub trait Kv {
         to: &[u8],
         each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), Fault>;
+
+    /// What the value under this key says, where that is remembered beside the value. `None` says
+    /// nothing: there may be a value or not.
+    fn form(&self, _key: &[u8]) -> Option<Form> {
+        None
+    }
 }
 
 /// What a batch writes: a value, or nothing in its place.
 pub type Writes = BTreeMap<Vec<u8>, Option<Bytes>>;
 
+/// What a value says, in the form in which it is worked with: what decoding it would give.
+pub type Form = Arc<dyn Any + Send + Sync>;
+
+/// Forms of values that are written, by their keys: of none that was replaced or deleted.
+pub type Forms = HashMap<Vec<u8>, Form>;
+
 /// Reads see the store with this transaction's own writes on top of it.
 pub struct Txn<'a> {
     base: &'a dyn Kv,
     writes: Writes,
+    forms: Forms,
 }
 
 impl<'a> Txn<'a> {
     pub fn new(base: &'a dyn Kv) -> Self {
-        Txn { base, writes: Writes::new() }
+        Txn { base, writes: Writes::new(), forms: Forms::default() }
     }
 
     pub fn put(&mut self, key: Vec<u8>, value: Bytes) {
-        self.writes.insert(key, Some(value));
+        self.write(key, Some(value));
+    }
+
+    /// As `put`. Whoever reads the value in this transaction, or in one that remembers it, need not
+    /// decode it: `form` is what that would give.
+    pub fn put_with(&mut self, key: Vec<u8>, value: Bytes, form: Form) {
+        self.write(key.clone(), Some(value));
+        self.forms.insert(key, form);
     }
 
     pub fn delete(&mut self, key: Vec<u8>) {
-        self.writes.insert(key, None);
+        self.write(key, None);
+    }
+
+    /// No form outlives its value.
+    fn write(&mut self, key: Vec<u8>, value: Option<Bytes>) {
+        match self.writes.entry(key) {
+            Entry::Vacant(new) => {
+                new.insert(value);
+            }
+            Entry::Occupied(mut old) => {
+                self.forms.remove(old.key());
+                old.insert(value);
+            }
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -66,11 +104,20 @@ impl<'a> Txn<'a> {
     pub fn into_writes(self) -> Writes {
         self.writes
     }
+
+    /// As `into_writes`, and the forms of what it writes.
+    pub fn into_writes_and_forms(self) -> (Writes, Forms) {
+        (self.writes, self.forms)
+    }
+
+    fn over(&self) -> Over<'_> {
+        Over { base: self.base, writes: &self.writes, forms: &self.forms }
+    }
 }
 
 impl Kv for Txn<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
-        Over { base: self.base, writes: &self.writes }.get(key)
+        self.over().get(key)
     }
 
     fn scan(
@@ -79,7 +126,11 @@ impl Kv for Txn<'_> {
         to: &[u8],
         each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), Fault> {
-        Over { base: self.base, writes: &self.writes }.scan(from, to, each)
+        self.over().scan(from, to, each)
+    }
+
+    fn form(&self, key: &[u8]) -> Option<Form> {
+        self.over().form(key)
     }
 }
 
@@ -87,6 +138,8 @@ impl Kv for Txn<'_> {
 pub struct Over<'a> {
     pub base: &'a dyn Kv,
     pub writes: &'a Writes,
+    /// Of what is in `writes`.
+    pub forms: &'a Forms,
 }
 
 impl Kv for Over<'_> {
@@ -130,6 +183,14 @@ impl Kv for Over<'_> {
             }
         }
         Ok(())
+    }
+
+    fn form(&self, key: &[u8]) -> Option<Form> {
+        match self.forms.get(key) {
+            Some(form) => Some(form.clone()),
+            None if self.writes.contains_key(key) => None,
+            None => self.base.form(key),
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub fn start(
     id: InvocationId,
     eager_state_bytes_max: usize,
 ) -> Result<Option<Start>, Fault> {
-    let Some(record) = invocation::get(kv, here.partition, id)? else {
+    let Some(record) = invocation::look(kv, here.partition, id)? else {
         return Ok(None);
     };
     if record.status != Status::Running {
@@ -40,8 +40,8 @@ pub fn start(
         last_stored_at: record.journal.stored_at,
         pin: record.pin,
         random_seed: record.random_seed,
-        idempotency_key: record.idempotency_key,
-        target: record.target,
+        idempotency_key: record.idempotency_key.clone(),
+        target: record.target.clone(),
     }))
 }
 
@@ -56,10 +56,10 @@ pub fn target(
     id: InvocationId,
     attempt: u32,
 ) -> Result<Option<Target>, Fault> {
-    let record = invocation::get(kv, here.partition, id)?;
+    let record = invocation::look(kv, here.partition, id)?;
     let current =
         record.filter(|record| record.status == Status::Running && record.attempt == attempt);
-    Ok(current.map(|record| record.target))
+    Ok(current.map(|record| record.target.clone()))
 }
 
 /// Whether an attempt of `id` that has not begun need not begin: a pause is wanted, or the
@@ -68,7 +68,7 @@ pub fn target(
 /// # Errors
 /// If the store cannot be read or is corrupt.
 pub fn need_not_start(kv: &dyn Kv, here: Here, id: InvocationId) -> Result<bool, Fault> {
-    match invocation::get(kv, here.partition, id)? {
+    match invocation::look(kv, here.partition, id)? {
         Some(record) if record.status == Status::Running => {
             Ok(record.pause_wanted || ends_unstarted(kv, here, id, &record)?)
         }

@@ -1,8 +1,8 @@
 //! What whoever alone writes a store may remember of it, instead of looking for it there: rows that
 //! were written not long ago, and small ranges that were read as a whole. Never holds more than its
-//! bounds, and never what the store has not.
+//! bounds, and never what the store has not. The form of a row goes with the row.
 
-use super::{Fault, Kv, Writes};
+use super::{Fault, Form, Forms, Kv, Writes};
 use bytes::Bytes;
 use foldhash::HashMap;
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
@@ -21,7 +21,7 @@ pub enum Kept {
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     pub rows: usize,
-    /// Rows with more bytes in key and value are left to the store.
+    /// Rows with more bytes in key and value are left to the store. A form is about as large.
     pub row_bytes: usize,
     pub ranges: usize,
     /// Ranges with more bytes in what they begin with, keys and values are left to the store.
@@ -31,7 +31,7 @@ pub struct Bounds {
 /// What is remembered of a store.
 #[derive(Debug)]
 pub struct Recent {
-    rows: Generations<Option<Bytes>>,
+    rows: Generations<Row>,
     /// By what their keys begin with. Filled by reading.
     ranges: RefCell<Generations<Arc<Range>>>,
     bounds: Bounds,
@@ -44,6 +44,12 @@ struct Generations<V> {
     young: HashMap<Vec<u8>, V>,
     old: HashMap<Vec<u8>, V>,
     max: usize,
+}
+
+#[derive(Debug)]
+struct Row {
+    value: Option<Bytes>,
+    form: Option<Form>,
 }
 
 #[derive(Debug, Clone)]
@@ -65,23 +71,26 @@ impl Recent {
         Recent { rows: Generations::new(bounds.rows), ranges, bounds, kept }
     }
 
-    /// Takes what was just committed.
-    pub fn remember(&mut self, writes: Writes) {
+    /// Takes what was just committed, and forms of it.
+    pub fn remember(&mut self, writes: Writes, mut forms: Forms) {
         for (key, value) in writes {
             match (self.kept)(&key) {
                 Kept::Nothing => {}
-                Kept::Row => self.remember_row(key, value),
+                Kept::Row => {
+                    let form = forms.remove(&key);
+                    self.remember_row(key, Row { value, form });
+                }
                 Kept::Range(bytes) => self.remember_in_range(bytes, key, value),
             }
         }
     }
 
-    fn remember_row(&mut self, key: Vec<u8>, value: Option<Bytes>) {
+    fn remember_row(&mut self, key: Vec<u8>, row: Row) {
         // Keys are as long as whoever calls makes them.
-        let bytes = key.len() + value.as_ref().map_or(0, Bytes::len);
+        let bytes = key.len() + row.value.as_ref().map_or(0, Bytes::len);
         match bytes > self.bounds.row_bytes {
             true => drop(self.rows.take(&key)),
-            false => self.rows.insert(key, value),
+            false => self.rows.insert(key, row),
         }
     }
 
@@ -174,9 +183,13 @@ impl Range {
 impl Kv for Fresh<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
         match self.recent.rows.get(key) {
-            Some(written) => Ok(written.clone()),
+            Some(written) => Ok(written.value.clone()),
             None => self.base.get(key),
         }
+    }
+
+    fn form(&self, key: &[u8]) -> Option<Form> {
+        self.recent.rows.get(key)?.form.clone()
     }
 
     fn scan(
@@ -202,7 +215,8 @@ impl Kv for Fresh<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::MemoryKv;
+    use super::super::tests::{form, write};
+    use super::super::{MemoryKv, Txn};
     use super::*;
     use proptest::prelude::*;
 
@@ -237,7 +251,7 @@ mod tests {
         fn what_is_remembered_is_what_is_stored(
             turns in proptest::collection::vec(
                 (
-                    proptest::collection::btree_map(key(), any::<Option<u8>>(), 0..6),
+                    proptest::collection::vec((key(), any::<Option<(u8, bool)>>()), 0..6),
                     proptest::collection::vec((key(), 1..4usize), 0..4),
                 ),
                 0..12,
@@ -248,18 +262,25 @@ mod tests {
             let bounds = Bounds { rows: rows_max, row_bytes: 100, ranges, range_bytes: 300 };
             let mut recent = Recent::new(bounds, kept);
             for (turn, scans) in turns {
-                let value = |byte: u8| Bytes::from(vec![byte; usize::from(byte)]);
-                let writes: Writes =
-                    turn.into_iter().map(|(key, byte)| (key, byte.map(value))).collect();
+                let base = Fresh { base: &store, recent: &recent };
+                let mut txn = Txn::new(&base);
+                for (key, value) in turn {
+                    write(&mut txn, key, value);
+                }
+                let (writes, forms) = txn.into_writes_and_forms();
                 store.apply(writes.clone());
-                recent.remember(writes);
+                recent.remember(writes, forms);
                 let fresh = Fresh { base: &store, recent: &recent };
                 for (from, max) in scans {
                     let mut to = from.clone();
                     *to.last_mut().unwrap() += 1;
                     let expected = rows(&store, &from, &to, max);
                     prop_assert_eq!(rows(&fresh, &from, &to, max), expected);
-                    prop_assert_eq!(fresh.get(&from).unwrap(), store.get(&from).unwrap());
+                    let stored = store.get(&from).unwrap();
+                    prop_assert_eq!(&fresh.get(&from).unwrap(), &stored);
+                    if let Some(form) = form(&fresh, &from) {
+                        prop_assert_eq!(Some(form), stored);
+                    }
                 }
             }
         }
@@ -295,12 +316,34 @@ mod tests {
         let store = MemoryKv::default();
         let bounds = Bounds { rows: 8, row_bytes: 100, ranges: 8, range_bytes: 100 };
         let mut recent = Recent::new(bounds, by_all_but_the_last);
-        recent.remember(Writes::from([(vec![1; 101], None), (vec![1; 99], None)]));
+        let writes = Writes::from([(vec![1; 101], None), (vec![1; 99], None)]);
+        recent.remember(writes, Forms::default());
         let (from, mut to) = (vec![0; 101], vec![0; 101]);
         to[100] = 1;
         assert_eq!(rows(&Fresh { base: &store, recent: &recent }, &from, &to, 9), []);
         assert_eq!(recent.rows.young.keys().map(Vec::len).collect::<Vec<_>>(), [99]);
         assert!(recent.ranges.borrow().young.is_empty());
+    }
+
+    #[test]
+    fn a_form_goes_with_its_row() {
+        let bounds = Bounds { rows: 8, row_bytes: 100, ranges: 8, range_bytes: 100 };
+        let mut recent = Recent::new(bounds, kept);
+        let mut turn = |key: u8, value| {
+            let store = MemoryKv::default();
+            let base = Fresh { base: &store, recent: &recent };
+            let mut txn = Txn::new(&base);
+            write(&mut txn, vec![key], value);
+            let (writes, forms) = txn.into_writes_and_forms();
+            recent.remember(writes, forms);
+            form(&Fresh { base: &store, recent: &recent }, &[1]).map(|form| form.len())
+        };
+        assert_eq!(turn(1, Some((7, true))), Some(7));
+        assert_eq!(turn(2, Some((8, true))), Some(7));
+        assert_eq!(turn(1, Some((9, false))), None, "it is of another value");
+        assert_eq!(turn(1, Some((10, true))), Some(10));
+        assert_eq!(turn(1, None), None, "it is deleted");
+        assert_eq!(turn(1, Some((200, true))), None, "it is too large");
     }
 
     #[test]
@@ -311,11 +354,15 @@ mod tests {
         let seen =
             |recent: &Recent| rows(&Fresh { base: &store, recent }, &[0, 7], &[0, 8], 9).len();
         assert_eq!(seen(&recent), 0);
-        recent.remember(Writes::from([(vec![0, 7, 1], Some(Bytes::from_static(b"one")))]));
+        let remember = |recent: &mut Recent, key: u8, value: Vec<u8>| {
+            let writes = Writes::from([(vec![0, 7, key], Some(Bytes::from(value)))]);
+            recent.remember(writes, Forms::default());
+        };
+        remember(&mut recent, 1, b"one".to_vec());
         assert_eq!(seen(&recent), 1);
         assert_eq!(*store.1.borrow(), 1);
         // One that has become large is left to the store.
-        recent.remember(Writes::from([(vec![0, 7, 2], Some(Bytes::from(vec![0; 200])))]));
+        remember(&mut recent, 2, vec![0; 200]);
         seen(&recent);
         assert_eq!(*store.1.borrow(), 2);
     }

@@ -21,7 +21,50 @@ fn key() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(0..3u8, 0..3)
 }
 
+/// Writes a value that its first byte tells, with its form or without; or nothing.
+pub(super) fn write(txn: &mut Txn<'_>, key: Vec<u8>, value: Option<(u8, bool)>) {
+    let bytes = |byte: u8| Bytes::from(vec![byte; usize::from(byte)]);
+    match value {
+        Some((byte, true)) => txn.put_with(key, bytes(byte), Arc::new(bytes(byte))),
+        Some((byte, false)) => txn.put(key, bytes(byte)),
+        None => txn.delete(key),
+    }
+}
+
+/// The form of such a value: the value.
+pub(super) fn form(kv: &dyn Kv, key: &[u8]) -> Option<Bytes> {
+    kv.form(key).map(|form| form.downcast_ref::<Bytes>().unwrap().clone())
+}
+
 proptest! {
+    #[test]
+    fn a_form_is_what_its_value_says(
+        turns in proptest::collection::vec(
+            proptest::collection::vec((key(), any::<Option<(u8, bool)>>()), 0..8),
+            1..3,
+        ),
+    ) {
+        let store = MemoryKv::default();
+        let mut below = Txn::new(&store);
+        let (last, before) = turns.split_last().unwrap();
+        for (key, value) in before.iter().flatten() {
+            write(&mut below, key.clone(), *value);
+        }
+        let mut txn = Txn::new(&below);
+        for (key, value) in last {
+            write(&mut txn, key.clone(), *value);
+            let formed = value.is_some_and(|(_, formed)| formed);
+            prop_assert_eq!(form(&txn, key).is_some(), formed);
+        }
+        for (key, _) in turns.iter().flatten() {
+            if let Some(form) = form(&txn, key) {
+                prop_assert_eq!(Some(form), txn.get(key).unwrap());
+            }
+        }
+        let (writes, forms) = txn.into_writes_and_forms();
+        prop_assert!(forms.keys().all(|key| writes.get(key).is_some_and(Option::is_some)));
+    }
+
     #[test]
     fn a_transaction_reads_its_own_writes(
         stored in proptest::collection::btree_map(key(), any::<u8>(), 0..8),

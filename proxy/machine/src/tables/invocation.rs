@@ -11,6 +11,7 @@ use crate::kv::{Fault, Kv, Txn};
 use crate::model::*;
 use crate::time::Timestamp;
 use bytes::Bytes;
+use std::sync::Arc;
 
 mod row;
 
@@ -174,11 +175,40 @@ pub fn find(
     partition: PartitionId,
     id: InvocationId,
 ) -> Result<Option<(Record, Standing)>, Fault> {
-    kv.get(&key(partition, id))?.map(row_in).transpose()
+    let key = key(partition, id);
+    match remembered(kv, &key) {
+        Some(record) => Ok(Some((Arc::unwrap_or_clone(record), Standing::Kept))),
+        None => kv.get(&key)?.map(row_in).transpose(),
+    }
 }
 
+/// As `get`, for who only looks: of a record that is remembered no copy is made.
+pub fn look(
+    kv: &dyn Kv,
+    partition: PartitionId,
+    id: InvocationId,
+) -> Result<Option<Arc<Record>>, Fault> {
+    let key = key(partition, id);
+    match remembered(kv, &key) {
+        Some(record) => Ok(Some(record)),
+        None => Ok(kv.get(&key)?.map(read).transpose()?.flatten().map(Arc::new)),
+    }
+}
+
+/// Only of rows that everybody may see.
+fn remembered(kv: &dyn Kv, key: &[u8]) -> Option<Arc<Record>> {
+    kv.form(key)?.downcast().ok()
+}
+
+/// While it runs, and so is read soon and often, the record is remembered with its row.
 pub fn put(txn: &mut Txn<'_>, partition: PartitionId, id: InvocationId, record: &Record) {
-    txn.put(key(partition, id), row::write(record, Standing::Kept));
+    let (key, value) = (key(partition, id), row::write(record, Standing::Kept));
+    if record.status != Status::Running {
+        return txn.put(key, value);
+    }
+    let record = row::as_written(record);
+    debug_assert_eq!(row::read(&value), Some((record.clone(), Standing::Kept)));
+    txn.put_with(key, value, Arc::new(record));
 }
 
 pub fn put_remains(txn: &mut Txn<'_>, partition: PartitionId, id: InvocationId, record: &Record) {

@@ -110,7 +110,7 @@ fn parse(key: &[u8]) -> Option<(String, String, Bytes)> {
 mod tests {
     use super::super::arbitrary;
     use super::*;
-    use crate::kv::{Bounds, Fresh, Kept, MemoryKv, Recent};
+    use crate::kv::{Bounds, Forms, Fresh, Kept, MemoryKv, Recent};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -196,7 +196,7 @@ mod tests {
                 let writes = plain.into_writes();
                 prop_assert_eq!(&txn.into_writes(), &writes);
                 kv.apply(writes.clone());
-                recent.remember(writes);
+                recent.remember(writes, Forms::default());
             }
         }
     }

@@ -215,7 +215,7 @@ impl Release {
         place: Place,
     ) -> Result<(), Fault> {
         self.start(kv, invocation, attempt, place)?;
-        let record = invocation::get(kv, self.here.partition, invocation)?;
+        let record = invocation::look(kv, self.here.partition, invocation)?;
         if record.is_some_and(|record| record.pause_wanted) {
             self.suspend(invocation, attempt);
         }

@@ -135,10 +135,11 @@ impl Partition {
             turn.push(Applied { origin, effects });
         }
         commands += self.forget(&mut txn, now, forgets, &mut turn)?;
-        let writes = self.commit(txn.into_writes(), commands)?;
+        let (writes, forms) = txn.into_writes_and_forms();
+        let writes = self.commit(writes, commands)?;
         self.count(&turn);
-        self.release.release(&Over { base: &base, writes: &writes }, turn)?;
-        recent.remember(writes);
+        self.release.release(&Over { base: &base, writes: &writes, forms: &forms }, turn)?;
+        recent.remember(writes, forms);
         self.recent = recent;
         Ok(())
     }

@@ -55,6 +55,18 @@ pub fn write(record: &Record, standing: Standing) -> Bytes {
     row.done()
 }
 
+/// What `read` gives of what `write` writes.
+pub fn as_written(record: &Record) -> Record {
+    let mut record = record.clone();
+    for time in [&mut record.retention.completion, &mut record.retention.journal] {
+        *time = Duration::from_millis(ms(*time));
+    }
+    if record.asks.opened == 0 {
+        record.asks = Asks::default();
+    }
+    record
+}
+
 /// `None`: it does not stand there as `write` writes it.
 pub fn read(row: &Bytes) -> Option<(Record, Standing)> {
     let mut reader = Reader::new(row);

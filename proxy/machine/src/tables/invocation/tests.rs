@@ -6,6 +6,7 @@ use crate::tables::arbitrary;
 use crate::tables::codec::encode;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use std::time::Duration;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
@@ -51,6 +52,44 @@ proptest! {
         prop_assert_eq!(&written, &encode(&expected));
         prop_assert_eq!(row_of_any_form(written.clone()).unwrap(), (record.clone(), standing));
         prop_assert_eq!(row::read(&written), Some((record, standing)));
+    }
+
+    /// Who reads a record that is remembered sees what who decodes the row sees.
+    #[test]
+    fn what_is_remembered_is_what_is_written(
+        (partition, id) in (arbitrary::partition(), arbitrary::id()),
+        record in arbitrary::record(),
+        (completion, journal, left) in any::<(Duration, Duration, u32)>(),
+    ) {
+        let retention = Retention { completion, journal };
+        let record = Record { retention, asks: Asks { left, ..record.asks }, ..record };
+        let kv = MemoryKv::default();
+        let mut txn = Txn::new(&kv);
+        put(&mut txn, partition, id, &record);
+        let known = remembered(&txn, &key(partition, id));
+        prop_assert_eq!(known.is_some(), record.status == Status::Running);
+        let seen = (find(&txn, partition, id), look(&txn, partition, id));
+        let mut kv = MemoryKv::default();
+        kv.apply(txn.into_writes());
+        prop_assert_eq!(seen, (find(&kv, partition, id), look(&kv, partition, id)));
+        let mut txn = Txn::new(&kv);
+        put(&mut txn, partition, id, &record);
+        put_remains(&mut txn, partition, id, &record);
+        prop_assert_eq!(look(&txn, partition, id), Ok(None));
+    }
+
+    #[test]
+    fn what_is_corrupt_is_found_where_nothing_is_remembered(
+        (partition, id) in (arbitrary::partition(), arbitrary::id()),
+        record in arbitrary::record(),
+    ) {
+        let kv = MemoryKv::default();
+        let mut txn = Txn::new(&kv);
+        put(&mut txn, partition, id, &record);
+        txn.put(key(partition, id), Bytes::from_static(b"garbage"));
+        let corrupt = |fault: Option<Fault>| matches!(fault, Some(Fault::Corrupt { .. }));
+        prop_assert!(corrupt(find(&txn, partition, id).err()));
+        prop_assert!(corrupt(look(&txn, partition, id).err()));
     }
 
     /// Whatever stands there: where a row can be read field by field, prost reads the same.
