@@ -135,20 +135,22 @@ fn synced(synced: bool) -> WriteOptions {
 }
 
 fn batch(db: &DB, writes: &Writes, (own_key, own_value): OwnRow) -> WriteBatch {
+    let rows: Vec<_> =
+        writes.iter().map(|(key, value)| (key, value.as_deref().map(packed))).collect();
     let row = |key: &[u8], value: &[u8]| BATCH_ROW_BYTES + key.len() + value.len();
-    let rows = writes.iter().map(|(key, value)| row(key, value.as_deref().unwrap_or_default()));
-    // Somewhat more where values become smaller: that is never touched.
-    let bytes = BATCH_HEADER_BYTES + row(&own_key, &own_value) + rows.sum::<usize>();
+    let own_value = packed(&own_value);
+    let bytes = rows.iter().map(|(key, value)| row(key, value.as_deref().unwrap_or_default()));
+    let bytes = BATCH_HEADER_BYTES + row(&own_key, &own_value) + bytes.sum::<usize>();
     let mut batch = WriteBatch::with_capacity_bytes(bytes);
     let mut family = families::of(db, &own_key);
-    batch.put_cf(family.handle, own_key, packed(&own_value));
-    for (key, value) in writes {
+    batch.put_cf(family.handle, own_key, own_value);
+    for (key, value) in rows {
         // In the order of their keys those of one family lie together.
         if !family.has(key) {
             family = families::of(db, key);
         }
         match value {
-            Some(value) => batch.put_cf(family.handle, key, packed(value)),
+            Some(value) => batch.put_cf(family.handle, key, value),
             None => batch.delete_cf(family.handle, key),
         }
     }
