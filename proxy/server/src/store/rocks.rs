@@ -4,6 +4,7 @@
 mod families;
 mod options;
 mod pack;
+mod small;
 mod space;
 #[cfg(test)]
 mod tests;

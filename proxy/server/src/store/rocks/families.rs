@@ -98,6 +98,10 @@ fn move_some(db: &DB, table: TableId, synced: &WriteOptions) -> Result<bool, roc
 }
 
 impl Family<'_> {
+    pub(super) fn name(&self) -> &'static str {
+        name(self.table)
+    }
+
     /// Whether this is the family of `key`, too.
     pub(super) fn has(&self, key: &[u8]) -> bool {
         self.table == apart(key)

@@ -28,13 +28,16 @@ const HINTS: &str = "memtable_insert_with_hint_prefix_extractor=fixed:3";
 const APART_BYTES: u64 = 16 << 10;
 /// Writing back this much at a time keeps a flush from delaying the fsync of a commit.
 const BYTES_PER_SYNC: u64 = 1 << 20;
+/// The list of files is written anew once it has so many bytes, or six times as many as the files that
+/// there are need: by itself it would grow with each flush up to a GiB, which a budget of the disk counts.
+const MANIFEST_BYTES: usize = 256 << 10;
 /// One flush and one compaction at a time: the cores are for invocations.
 const BACKGROUND_JOBS: i32 = 2;
 /// The level that new files are merged into, which each time rewrites all of it.
 const LEVEL_BYTES: u64 = 64 << 20;
 /// Size of a file of rows there: small enough to have rows of one table and a short time, which hardly
 /// any file below overlaps, so that it is moved there rather than merged.
-const FILE_BYTES: u64 = 8 << 20;
+pub(super) const FILE_BYTES: u64 = 8 << 20;
 /// So many times as large on the next level, and so on.
 const FILE_GROWTH: i32 = 4;
 /// A compaction takes about this many bytes of files at most, and needs as much again on the disk
@@ -155,6 +158,7 @@ fn background(options: &mut Options, config: &Config) {
     options.set_max_open_files(i32::try_from(config.files_max).unwrap_or(i32::MAX));
     // Whoever drops a snapshot or a scan does not delete files for it.
     options.set_avoid_unnecessary_blocking_io(true);
+    options.set_max_manifest_file_size(MANIFEST_BYTES);
 }
 
 fn files(options: &mut Options) {

@@ -213,10 +213,15 @@ impl Rocks {
     }
 
     /// Compactions of the engine's own go on beside this one.
-    fn compact_through(&self, family: Family<'_>, last_level: BottommostLevelCompaction) {
+    pub(super) fn compaction(last_level: BottommostLevelCompaction) -> CompactOptions {
         let mut options = CompactOptions::default();
         options.set_exclusive_manual_compaction(false);
         options.set_bottommost_level_compaction(last_level);
+        options
+    }
+
+    fn compact_through(&self, family: Family<'_>, last_level: BottommostLevelCompaction) {
+        let options = Rocks::compaction(last_level);
         self.db.compact_range_cf_opt(family.handle, None::<&[u8]>, None::<&[u8]>, &options);
     }
 
@@ -250,7 +255,7 @@ impl Rocks {
     }
 
     /// Whether files of so many bytes can be written beside what is there.
-    fn has_room(&self, bytes: u64) -> Result<bool, Fault> {
+    pub(super) fn has_room(&self, bytes: u64) -> Result<bool, Fault> {
         let free = free_bytes(self.directory.path());
         let free = free.map_err(|error| Fault::Read(error.to_string()))?;
         Ok(free >= bytes + ROOM_BYTES)
@@ -305,7 +310,8 @@ impl Space for Rocks {
             self.compact(Wanted::WhatIsWorthIt)?;
             return Ok(true);
         }
-        self.collect_values(Wanted::WhatIsWorthIt)
+        let merged = self.merge_small()?;
+        Ok(self.collect_values(Wanted::WhatIsWorthIt)? || merged)
     }
 
     fn reclaim(&self) -> Result<bool, Fault> {

@@ -1,6 +1,7 @@
 //! What only an engine on a disk can meet: other processes, other formats, damage, a full disk.
 
 mod killed;
+mod long;
 
 use super::Rocks;
 use crate::store::{Batch, CommitError, Config, Durability, Error, Fence, Lease, Space, Store};
