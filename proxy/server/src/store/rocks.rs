@@ -79,7 +79,8 @@ impl Rocks {
         let corrupt =
             |fault: Fault| Error::Corrupt { directory: path.clone(), what: fault.to_string() };
         if directory.is_older() {
-            families::sort_out(&db, &synced(true)).map_err(corrupt)?;
+            let sorted = families::sort_out(&db, &synced(true));
+            sorted.map_err(|error| Error::engine(path, &error))?;
         }
         directory.finish(kept)?;
         Rocks::with(db, directory, kept).map_err(corrupt)

@@ -4,7 +4,7 @@
 //! of them without a look. Among the rows of all tables each new file reached over everything.
 //! Never knows what a row is about.
 
-use holdfast_machine::{kv::Fault, tables::TableId};
+use holdfast_machine::tables::TableId;
 use rocksdb::{
     ColumnFamily, ColumnFamilyDescriptor, DB, Options, ReadOptions, WriteBatch, WriteOptions,
 };
@@ -67,34 +67,53 @@ pub(super) fn pieces<'a>(db: &'a DB, from: &[u8], to: &[u8]) -> Vec<Piece<'a>> {
 
 /// Moves what stands among the rest and belongs apart: a directory of format 2 had one family. Broken
 /// off at any time it goes on the next time.
-pub(super) fn sort_out(db: &DB, synced: &WriteOptions) -> Result<(), Fault> {
+pub(super) fn sort_out(db: &DB, synced: &WriteOptions) -> Result<(), rocksdb::Error> {
     for table in APART {
-        while move_some(db, table, synced).map_err(super::unreadable)? {}
+        let (mut from, mut moved) = (vec![table as u8], false);
+        while let Some(last) = move_some(db, table, &from, synced)? {
+            // Not from the beginning again: a scan walks over whatever was deleted.
+            from = last;
+            moved = true;
+        }
+        if moved {
+            give_back(db, table);
+        }
     }
     Ok(())
 }
 
-/// False: there is nothing left to move.
-fn move_some(db: &DB, table: TableId, synced: &WriteOptions) -> Result<bool, rocksdb::Error> {
+/// Moves rows from `from` on, and answers with the key of the last one; `None`: there was none.
+fn move_some(
+    db: &DB,
+    table: TableId,
+    from: &[u8],
+    synced: &WriteOptions,
+) -> Result<Option<Vec<u8>>, rocksdb::Error> {
     let (rest, own) = (handle(db, None), handle(db, Some(table)));
     let mut read = ReadOptions::default();
     read.set_iterate_upper_bound([table as u8 + 1]);
     let mut rows = db.raw_iterator_cf_opt(rest, read);
-    let mut batch = WriteBatch::default();
-    rows.seek([table as u8]);
+    let (mut batch, mut last) = (WriteBatch::default(), None);
+    rows.seek(from);
     while let Some((key, value)) = rows.item()
         && batch.size_in_bytes() < MOVED_BYTES
     {
         batch.put_cf(own, key, value);
         batch.delete_cf(rest, key);
+        last = Some(key.to_vec());
         rows.next();
     }
     rows.status()?;
-    let some = !batch.is_empty();
-    if some {
+    if last.is_some() {
         db.write_opt(batch, synced)?;
     }
-    Ok(some)
+    Ok(last)
+}
+
+/// The space of the rows of `table` among the rest, before those of the next table are there twice and
+/// before a budget of the disk is looked at.
+fn give_back(db: &DB, table: TableId) {
+    db.compact_range_cf(handle(db, None), Some([table as u8]), Some([table as u8 + 1]));
 }
 
 impl Family<'_> {

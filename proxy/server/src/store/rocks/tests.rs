@@ -123,9 +123,12 @@ fn another_format_is_refused_untouched() {
 }
 
 /// A directory as programs of format 2 made it: all rows in one family.
-fn made_by_format_2(directory: &Path, rows: &BTreeMap<Vec<u8>, Vec<u8>>) -> rocksdb::DB {
+fn made_by_format_2(
+    directory: &Path,
+    rows: &BTreeMap<Vec<u8>, Vec<u8>>,
+    mut options: rocksdb::Options,
+) -> rocksdb::DB {
     fs::write(directory.join("holdfast.toml"), "format = 2\npartitions = 2\n").unwrap();
-    let mut options = rocksdb::Options::default();
     options.create_if_missing(true);
     let db = rocksdb::DB::open(&options, directory.join("rocks")).unwrap();
     rows.iter().for_each(|(key, value)| db.put(key, value).unwrap());
@@ -152,7 +155,7 @@ fn rows_of_the_format_before_are_taken_over() {
         .map(|key| (key.clone(), noise(u64::from(key[2]), 600_000)))
         .collect();
     let directory = tempfile::tempdir().unwrap();
-    let db = made_by_format_2(directory.path(), &rows);
+    let db = made_by_format_2(directory.path(), &rows, rocksdb::Options::default());
     drop(db);
     // The second time as if the first start had been broken off before its last step.
     let label = fs::read(directory.path().join("holdfast.toml")).unwrap();
@@ -167,6 +170,60 @@ fn rows_of_the_format_before_are_taken_over() {
         assert!(now.contains("format = 3\npartitions = 2\n"), "{now}");
         fs::write(directory.path().join("holdfast.toml"), &label).unwrap();
     }
+}
+
+/// Large values in files of their own, as programs of format 2 had them, and many small rows.
+#[test]
+fn taking_over_walks_over_no_row_twice_and_gives_the_space_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let key = |table: TableId, number: u16| [&[table as u8][..], &number.to_be_bytes()].concat();
+    let small = (0..3_000).map(|number| (key(TableId::Journal, number), 10_000));
+    let large = (0..40).map(|number| (key(TableId::Invocation, number), 500_000));
+    let rows: Vec<_> = small.chain(large).collect();
+    let bytes: usize = rows.iter().map(|(_, bytes)| bytes).sum();
+    let mut options = rocksdb::Options::default();
+    options.set_enable_blob_files(true);
+    options.set_min_blob_size(16 << 10);
+    let db = made_by_format_2(directory.path(), &BTreeMap::new(), options);
+    for (number, (key, bytes)) in rows.iter().enumerate() {
+        db.put(key, noise(number as u64, *bytes)).unwrap();
+    }
+    db.flush().unwrap();
+    drop(db);
+    rocksdb::perf::set_perf_stats(rocksdb::perf::PerfStatsLevel::EnableCount);
+    let mut seen = rocksdb::perf::PerfContext::default();
+    seen.reset();
+    let store = open(directory.path()).unwrap();
+    let skipped = seen.metric(rocksdb::perf::PerfMetric::InternalDeleteSkippedCount);
+    rocksdb::perf::set_perf_stats(rocksdb::perf::PerfStatsLevel::Disable);
+    assert!(skipped < 100, "{skipped} deleted rows were walked over");
+    store.flush().unwrap();
+    let usage = store.usage().unwrap();
+    assert!(usage.needed() < bytes as u64 * 11 / 10, "{bytes} in rows, {usage:?}");
+    for (number, (key, bytes)) in rows.iter().enumerate() {
+        assert!(store.get(key).unwrap().unwrap() == noise(number as u64, *bytes), "{key:?}");
+    }
+}
+
+#[test]
+fn a_disk_without_room_for_taking_over_is_told_and_nothing_is_lost() {
+    let Some(disk) = SmallDisk::mount(44) else {
+        eprintln!("skipped: mounting a small file system needs root");
+        return;
+    };
+    let data = disk.0.path().join("data");
+    fs::create_dir(&data).unwrap();
+    let rows: BTreeMap<_, _> =
+        (0..30).map(|number| (vec![b'j', 0, number], noise(number.into(), 600_000))).collect();
+    let db = made_by_format_2(&data, &rows, rocksdb::Options::default());
+    db.flush().unwrap();
+    drop(db);
+    let error = refused(&data);
+    assert_eq!(error.code(), "HF0024", "{error}");
+    let enlarged =
+        Command::new("mount").args(["-o", "remount,size=160m"]).arg(disk.0.path()).status();
+    assert!(enlarged.unwrap().success());
+    assert!(rows_of(&open(&data).unwrap()) == rows);
 }
 
 #[test]
