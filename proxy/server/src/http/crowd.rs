@@ -2,7 +2,10 @@
 //! threads that do everything else, because each more only has to be woken; many give work to all
 //! cores. Never started before there are many.
 
-use std::sync::OnceLock;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::OnceLock,
+};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Threads that are started for the first of many.
@@ -35,12 +38,21 @@ impl Crowd {
         }
         let mut builder = Builder::new_multi_thread();
         builder.enable_all().worker_threads(self.threads).thread_name("holdfast-crowd");
-        let started = builder.build();
-        let started = started.inspect_err(|error| {
-            tracing::warn!(%error, "cannot start more threads for many connections");
-        });
-        started.ok()
+        started(&mut builder)
     }
+}
+
+/// `None` where the system gives no more threads, which is no reason for anything to end.
+fn started(builder: &mut Builder) -> Option<Runtime> {
+    // The runtime panics where its first thread cannot be started.
+    let built = catch_unwind(AssertUnwindSafe(|| builder.build()));
+    let reason = match built {
+        Ok(Ok(runtime)) => return Some(runtime),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "the system has no more of them".to_owned(),
+    };
+    tracing::warn!(reason, "cannot start more threads for many connections");
+    None
 }
 
 impl Drop for Crowd {
@@ -49,5 +61,18 @@ impl Drop for Crowd {
         if let Some(Some(runtime)) = self.runtime.take() {
             runtime.shutdown_background();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn threads_that_cannot_be_started_are_done_without() {
+        let mut builder = Builder::new_multi_thread();
+        // No system has room for such a stack.
+        builder.worker_threads(2).thread_stack_size(1 << 60);
+        assert!(started(&mut builder).is_none());
     }
 }

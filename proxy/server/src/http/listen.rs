@@ -152,7 +152,8 @@ pub async fn serve<S, F>(
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     let tasks = TaskTracker::new();
-    let places = Arc::new(Semaphore::new(config.connections_max.min(Semaphore::MAX_PERMITS)));
+    let connections_max = config.connections_max.min(Semaphore::MAX_PERMITS);
+    let places = Arc::new(Semaphore::new(connections_max));
     let server = Server {
         protocol: Arc::new(protocol(&config, &tasks)),
         first_request: Duration::from_millis(config.header_read_timeout_ms),
@@ -168,7 +169,7 @@ pub async fn serve<S, F>(
                     server.converse(stream, peer).await;
                     drop(place);
                 };
-                let open = config.connections_max - places.available_permits();
+                let open = connections_max - places.available_permits();
                 match crowd.handle_of(open, config.few_connections) {
                     None => drop(tasks.spawn(converse(stream))),
                     Some(handle) => match moved(stream, handle) {
@@ -377,8 +378,8 @@ mod tests {
     }
 
     /// The names of the threads that carry five connections.
-    async fn threads(few_connections: usize) -> Vec<String> {
-        let config = Config { few_connections, ..Config::default() };
+    async fn threads(few_connections: usize, connections_max: usize) -> Vec<String> {
+        let config = Config { few_connections, connections_max, ..Config::default() };
         let running = run(config, async |_: Request<Inbound>| {
             // Over a pause that only a runtime with a clock of its own can end.
             sleep(Duration::from_millis(1)).await;
@@ -397,8 +398,9 @@ mod tests {
 
     #[tokio::test]
     async fn connections_beyond_a_few_have_threads_of_their_own() {
-        assert_eq!(threads(3).await, ["here", "here", "here", "crowd", "crowd"]);
-        assert_eq!(threads(0).await, ["here"; 5]);
+        assert_eq!(threads(3, 100).await, ["here", "here", "here", "crowd", "crowd"]);
+        assert_eq!(threads(3, usize::MAX).await, ["here", "here", "here", "crowd", "crowd"]);
+        assert_eq!(threads(0, 100).await, ["here"; 5]);
     }
 
     #[tokio::test]
