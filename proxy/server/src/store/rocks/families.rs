@@ -9,10 +9,18 @@ use rocksdb::{
     ColumnFamily, ColumnFamilyDescriptor, DB, Options, ReadOptions, WriteBatch, WriteOptions,
 };
 
-/// These grow at their end, in each partition. What else does has few rows, and each family costs a
-/// table in memory and a file of each flush.
-const APART: [TableId; 5] =
-    [TableId::Invocation, TableId::Journal, TableId::Notified, TableId::Running, TableId::Timer];
+/// The rows of locks and of state are written over and over, the others grow at their end, in each
+/// partition. What else does has few rows, and each family costs a table in memory and a file of each
+/// flush.
+const APART: [TableId; 7] = [
+    TableId::Invocation,
+    TableId::Journal,
+    TableId::Lock,
+    TableId::Notified,
+    TableId::Running,
+    TableId::State,
+    TableId::Timer,
+];
 pub(super) const FAMILIES: usize = APART.len() + 1;
 /// The name that RocksDB gives the first one, which has all the rest.
 const REST: &str = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;

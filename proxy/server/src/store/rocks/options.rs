@@ -23,6 +23,8 @@ const MEMTABLE_BLOOM_PART: f64 = 0.02;
 /// A row is looked for from where the last one of its table and partition was put: most come in the
 /// order of time. The crate has no function for it.
 const HINTS: &str = "memtable_insert_with_hint_prefix_extractor=fixed:3";
+/// From where the last one with its key was put: these are written over and over.
+const HINTS_BY_KEY: &str = "memtable_insert_with_hint_prefix_extractor=capped:64";
 /// A value of this size is put into a file of values, and the rows refer to it there: rows are rewritten
 /// again and again while files are merged, and would take their values along.
 const APART_BYTES: u64 = 16 << 10;
@@ -84,8 +86,12 @@ impl<'a> Shared<'a> {
 
     /// Of a family of its own for a table, or for the rest.
     pub(super) fn family(&self, table: Option<TableId>) -> Options {
+        let hints = match table {
+            Some(TableId::Lock | TableId::State) => HINTS_BY_KEY,
+            _ => HINTS,
+        };
         let mut options = Options::default()
-            .get_options_from_string(HINTS)
+            .get_options_from_string(hints)
             .expect("this engine knows the option, which a test of it opens");
         self.memory(&mut options, table);
         files(&mut options);
@@ -99,7 +105,7 @@ impl<'a> Shared<'a> {
         options.set_write_buffer_size((self.total / 16).min(log));
         options.set_max_write_buffer_number(3);
         // "No such invocation" is the usual answer when one begins, and must not cost a search.
-        if matches!(table, None | Some(TableId::Invocation | TableId::Notified)) {
+        if matches!(table, None | Some(TableId::Invocation | TableId::Notified | TableId::Lock)) {
             options.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_PART);
             options.set_memtable_whole_key_filtering(true);
         }

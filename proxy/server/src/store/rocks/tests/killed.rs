@@ -56,7 +56,7 @@ fn value(number: u64, key: u64, bytes: usize) -> Vec<u8> {
 
 /// One in each family and two among the rest, in turn.
 fn row(key: u64) -> Vec<u8> {
-    let table = b"aijnrtx"[key as usize % 7] as char;
+    let table = b"aijlnrstx"[key as usize % 9] as char;
     format!("{table}-{key:03}").into_bytes()
 }
 
