@@ -19,7 +19,7 @@ const FILTER_PIECE_BYTES: usize = 4 << 10;
 /// The cache has 2 to the power of this many parts.
 const CACHE_SHARD_BITS: i32 = 2;
 /// The same for the table in memory, as a part of its size.
-const MEMTABLE_BLOOM_PART: f64 = 0.02;
+const MEMTABLE_BLOOM_PART: f64 = 0.01;
 /// A row is looked for from where the last one of its table and partition was put: most come in the
 /// order of time. The crate has no function for it.
 const HINTS: &str = "memtable_insert_with_hint_prefix_extractor=fixed:3";
