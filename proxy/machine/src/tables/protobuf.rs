@@ -5,6 +5,8 @@
 use bytes::Bytes;
 use prost::Message;
 
+/// Longest message that is moved to where it fits.
+const FITTED_BYTES_MAX: usize = 4 << 10;
 /// Longest varint.
 const VARINT_BYTES_MAX: u32 = 10;
 
@@ -30,8 +32,13 @@ impl Writer {
         Writer(Vec::with_capacity(bytes))
     }
 
+    /// What is small is made to fit, because it may be remembered; to move what is large would cost more
+    /// than it has too much.
     pub fn done(self) -> Bytes {
-        self.0.into_boxed_slice().into()
+        match self.0.len() > FITTED_BYTES_MAX {
+            true => self.0.into(),
+            false => self.0.into_boxed_slice().into(),
+        }
     }
 
     /// Nothing is written of a 0.

@@ -218,11 +218,16 @@ fn a_disk_without_room_for_taking_over_is_told_and_nothing_is_lost() {
     let db = made_by_format_2(&data, &rows, rocksdb::Options::default());
     db.flush().unwrap();
     drop(db);
+    let resize = |size| {
+        let options = format!("remount,size={size}m");
+        let resized = Command::new("mount").args(["-o", &options]).arg(disk.0.path()).status();
+        assert!(resized.unwrap().success());
+    };
+    // Room for the rows, and for less than half of their copies.
+    resize(26);
     let error = refused(&data);
     assert_eq!(error.code(), "HF0024", "{error}");
-    let enlarged =
-        Command::new("mount").args(["-o", "remount,size=160m"]).arg(disk.0.path()).status();
-    assert!(enlarged.unwrap().success());
+    resize(160);
     assert!(rows_of(&open(&data).unwrap()) == rows);
 }
 
