@@ -1,7 +1,8 @@
 //! All settings of RocksDB in one place, with their reasons. Never decides anything at run time.
 //!
-//! All column families have the same, but for where rows are looked for that are not there. They are
-//! flushed together: one that is left out would hold back the deletion of the common log.
+//! Column families differ in two things only: where a new row is looked for from, and whether one that
+//! is not there is known without a search. They are flushed together: one that is left out would hold
+//! back the deletion of the common log.
 
 use super::Config;
 use holdfast_machine::tables::TableId;
